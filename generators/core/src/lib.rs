@@ -1,0 +1,34 @@
+//! The generator interface of Whipstaff.
+//!
+//! A [`Generator`] turns a [`FileTree`] and parameters into an [`ObjectSet`]. It does no I/O of its own: files are handed in,
+//! live objects come from a [`LookupSnapshot`], and the same [`Input`] always gives the same bytes. Helm charts, directories of
+//! manifests and generators of your own all stand behind the same two traits:
+//!
+//! ```text
+//! FileTree ── Generator::prepare ──► Prepared ── generate(Input) ──► Generated { objects, hooks, notes, lookups }
+//!             (once per digest)                  (once per input)
+//! ```
+
+pub mod yaml;
+
+mod capabilities;
+mod digest;
+mod error;
+mod file_tree;
+mod generator;
+mod lookup;
+mod object;
+mod object_set;
+mod registry;
+
+pub use capabilities::{Capabilities, KubeVersion, KubeVersionError};
+pub use digest::{Digest, DigestError};
+pub use error::{Error, ErrorKind, Location};
+pub use file_tree::{FileTree, FileTreeError, MAX_FILES, MAX_PATH_LENGTH, MAX_TREE_BYTES};
+pub use generator::{
+    Generated, Generator, Hook, HookDeletePolicy, HookEvent, Input, Limits, Prepared, Release, Seed,
+};
+pub use lookup::{LookupQuestion, LookupSnapshot};
+pub use object::{Object, ObjectError, ObjectId, ObjectKey};
+pub use object_set::{ObjectSet, ObjectSetError, Sourced};
+pub use registry::{Detected, Registry, RegistryError};

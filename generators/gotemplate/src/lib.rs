@@ -1,0 +1,29 @@
+//! Go's `text/template` and the Sprig and Helm functions, on a value model of its own.
+//!
+//! Templates are parsed into a [`TemplateSet`] once, and rendered by a [`Renderer`] many times. Values behave as Go's do: strings are
+//! bytes, maps are shared and mutable, integers and floats are different kinds, and host objects have methods.
+//!
+//! ```text
+//! source ── parse ──► TemplateSet ── execute (Renderer, Environment, Value) ──► bytes
+//!                          ▲                        │
+//!                          └── FunctionTable ◄── functions/*
+//! ```
+
+mod dialect;
+mod environment;
+mod function;
+mod host;
+mod value;
+
+pub mod format;
+
+mod execute;
+mod parse;
+
+pub use dialect::{Dialect, DialectError};
+pub use environment::{Environment, Options, Runtime};
+pub use execute::{ExecuteError, Renderer, TemplateSet};
+pub use function::{Function, FunctionError, FunctionErrorKind, FunctionTable, Signature, Type};
+pub use host::{Host, Method};
+pub use parse::ParseError;
+pub use value::{Bytes, IntKind, Kind, List, ListType, Map, MapType, MapZero, UintKind, Value};

@@ -1,0 +1,1 @@
+//! The Sprig and Helm template functions.
