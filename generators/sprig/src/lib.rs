@@ -1,1 +1,32 @@
-//! The Sprig and Helm template functions.
+//! The Sprig and Helm template functions (`github.com/Masterminds/sprig` 3.3.0 as Helm uses it, and Helm's own).
+//!
+//! [`functions`] gives the table for a dialect. Each function has Go's signature, so that the engine checks arguments as Go's
+//! reflection does, and the error and panic texts of its original.
+
+mod cast;
+mod decimal;
+mod declare;
+mod defaults;
+mod dicts;
+mod equality;
+mod lists;
+mod math;
+mod merge;
+mod runes;
+mod search;
+mod strings;
+mod wrapping;
+
+use whipstaff_gotemplate::{Dialect, FunctionTable};
+
+/// The functions that templates of a Helm version may call, without the built-in ones of `text/template`.
+pub fn functions(dialect: Dialect) -> FunctionTable {
+    let _ = dialect;
+    let mut table = FunctionTable::new();
+    table.extend(strings::functions());
+    table.extend(math::functions());
+    table.extend(defaults::functions());
+    table.extend(lists::functions());
+    table.extend(dicts::functions());
+    table
+}
