@@ -7,26 +7,24 @@ use whipstaff_gotemplate::{Bytes, IntKind, ListType, Value, format};
 pub(crate) fn to_int64(value: &Value) -> i64 {
     match value {
         // A duration is a type of its own, which the conversion does not know.
-        Value::Int(IntKind::Duration, _) => 0,
-        Value::Int(_, number) => *number,
+        Value::Int(kind, number) if *kind != IntKind::Duration => *number,
         Value::Uint(_, number) => *number as i64,
         Value::Float(number) => float_to_int(*number),
         Value::Bool(truth) => i64::from(*truth),
         Value::String(text) => parse_int_any_base(trim_zero_decimal(text)).unwrap_or(0),
-        Value::Nil | Value::List(_) | Value::Map(_) | Value::Host(_) => 0,
+        _ => 0,
     }
 }
 
 /// `cast.ToFloat64`: zero for what is no number.
 pub(crate) fn to_float64(value: &Value) -> f64 {
     match value {
-        Value::Int(IntKind::Duration, _) => 0.0,
-        Value::Int(_, number) => *number as f64,
+        Value::Int(kind, number) if *kind != IntKind::Duration => *number as f64,
         Value::Uint(_, number) => *number as f64,
         Value::Float(number) => *number,
         Value::Bool(truth) => f64::from(u8::from(*truth)),
         Value::String(text) => parse_float(text).unwrap_or(0.0),
-        Value::Nil | Value::List(_) | Value::Map(_) | Value::Host(_) => 0.0,
+        _ => 0.0,
     }
 }
 
@@ -76,9 +74,8 @@ fn parse_int_any_base(text: &[u8]) -> Option<i64> {
     let (_, digits) = split_sign(text);
     let (base, digits) = match digits {
         [b'0', b'x' | b'X', rest @ ..] if !rest.is_empty() => (16, rest),
-        [b'0', b'o' | b'O', rest @ ..] if !rest.is_empty() => (8, rest),
         [b'0', b'b' | b'B', rest @ ..] if !rest.is_empty() => (2, rest),
-        [b'0', rest @ ..] if !rest.is_empty() => (8, rest),
+        [b'0', b'o' | b'O', rest @ ..] | [b'0', rest @ ..] if !rest.is_empty() => (8, rest),
         other => (10, other),
     };
     if digits.contains(&b'_') && !underscores_are_well_placed(text) {
@@ -156,11 +153,7 @@ pub(crate) fn parse_float(text: &[u8]) -> Option<f64> {
         .chars()
         .filter(|character| *character != '_')
         .collect();
-    let (negative, digits) = match plain.as_bytes() {
-        [b'-', rest @ ..] => (true, rest),
-        [b'+', rest @ ..] => (false, rest),
-        rest => (false, rest),
-    };
+    let (negative, digits) = split_sign(plain.as_bytes());
     if let [b'0', b'x' | b'X', rest @ ..] = digits {
         let magnitude = parse_hexadecimal_float(rest)?;
         return Some(if negative { -magnitude } else { magnitude });

@@ -3,6 +3,7 @@
 //! [`functions`] gives the table for a dialect. Each function has Go's signature, so that the engine checks arguments as Go's
 //! reflection does, and the error and panic texts of its original.
 
+mod cases;
 mod cast;
 mod decimal;
 mod declare;

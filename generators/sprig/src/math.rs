@@ -89,8 +89,8 @@ pub(crate) fn functions() -> Vec<Function> {
             decimal::fold(&value(a, 0), from(a, 1), decimal::divide)
         }),
         fixed("until", &[Int], |runtime, a| {
-            let stop = int(a, 0);
-            integers(runtime, 0, stop, if stop < 0 { -1 } else { 1 })
+            let limit = int(a, 0);
+            integers(runtime, 0, limit, if limit < 0 { -1 } else { 1 })
         }),
         fixed("untilStep", &[Int, Int, Int], |runtime, a| {
             integers(runtime, int(a, 0), int(a, 1), int(a, 2))
@@ -182,14 +182,14 @@ fn power_of_ten(places: i64) -> f64 {
 fn step_through(
     runtime: &mut dyn Runtime,
     start: i64,
-    stop: i64,
+    limit: i64,
     step: i64,
 ) -> Result<Vec<i64>, FunctionError> {
-    let is_reachable = if stop < start { step < 0 } else { step > 0 };
+    let is_reachable = if limit < start { step < 0 } else { step > 0 };
     if !is_reachable {
         return Ok(Vec::new());
     }
-    let distance = stop.abs_diff(start);
+    let distance = limit.abs_diff(start);
     let count = usize::try_from(distance.div_ceil(step.unsigned_abs())).unwrap_or(usize::MAX);
     charge_items(runtime, count)?;
     let mut numbers = Vec::with_capacity(count);
@@ -201,8 +201,8 @@ fn step_through(
     Ok(numbers)
 }
 
-fn integers(runtime: &mut dyn Runtime, start: i64, stop: i64, step: i64) -> Outcome {
-    let numbers = step_through(runtime, start, stop, step)?;
+fn integers(runtime: &mut dyn Runtime, start: i64, limit: i64, step: i64) -> Outcome {
+    let numbers = step_through(runtime, start, limit, step)?;
     let items = numbers.into_iter().map(Value::int).collect();
     Ok(Value::List(List::new(ListType::Int, items)))
 }
@@ -219,8 +219,8 @@ fn sequence(runtime: &mut dyn Runtime, a: &[Value]) -> Outcome {
     if direction < 0 && step.is_some_and(|step| step > 0) {
         return Ok("".into());
     }
-    let stop = end.wrapping_add(direction);
-    let numbers = step_through(runtime, start, stop, step.unwrap_or(direction))?;
+    let limit = end.wrapping_add(direction);
+    let numbers = step_through(runtime, start, limit, step.unwrap_or(direction))?;
     Ok(numbers
         .iter()
         .map(i64::to_string)

@@ -1,6 +1,7 @@
 //! Functions on text (Sprig 3.3 `strings.go`, with `strings` of Go). Text is bytes: lengths and positions count bytes.
 
 use crate::{
+    cases,
     cast::to_text,
     declare::{Outcome, boolean, bytes, fail, fixed, from, int, text, value, variadic},
     lists, runes, search, wrapping,
@@ -44,6 +45,15 @@ pub(crate) fn functions() -> Vec<Function> {
         }),
         fixed("nospace", &[Text], |_, a| {
             Ok(wrapping::delete_white_space(text(a, 0)).into_value())
+        }),
+        fixed("camelcase", &[Text], |_, a| {
+            Ok(cases::pascal_case(text(a, 0)).into())
+        }),
+        fixed("snakecase", &[Text], |_, a| {
+            Ok(cases::connected_case(text(a, 0), '_').into_value())
+        }),
+        fixed("kebabcase", &[Text], |_, a| {
+            Ok(cases::connected_case(text(a, 0), '-').into_value())
         }),
         fixed("substr", &[Int, Int, Text], substring),
         fixed("trunc", &[Int, Text], truncate),
