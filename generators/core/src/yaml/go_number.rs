@@ -1,6 +1,7 @@
 //! Floating-point numbers as Go writes them.
 
 use std::fmt::LowerExp;
+use std::str::FromStr;
 
 use serde_json::{Number, Value};
 
@@ -12,10 +13,21 @@ struct Decimal {
 }
 
 impl Decimal {
-    /// The shortest digits that give the same number back.
-    fn shortest(number: impl LowerExp) -> Self {
+    /// The shortest digits that give the same number back; of those, the closest, and the even ones of two.
+    fn shortest<F: LowerExp + FromStr + PartialEq + Copy>(number: F) -> Self {
         let text = format!("{number:e}");
-        let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+        let mantissa = text.split('e').next().unwrap_or_default();
+        let digits = mantissa.bytes().filter(u8::is_ascii_digit).count();
+        // The standard library takes the upper ones of two; written with a precision, the even ones.
+        let rounded = format!("{number:.*e}", digits.saturating_sub(1));
+        if rounded != text && rounded.parse().ok() == Some(number) {
+            return Self::of_text(&rounded);
+        }
+        Self::of_text(&text)
+    }
+
+    fn of_text(text: &str) -> Self {
+        let (mantissa, exponent) = text.split_once('e').unwrap_or((text, "0"));
         Self {
             negative: mantissa.starts_with('-'),
             digits: mantissa.chars().filter(char::is_ascii_digit).collect(),
