@@ -13,6 +13,7 @@ mod dialect;
 mod environment;
 mod function;
 mod host;
+mod stack;
 mod value;
 
 pub mod format;

@@ -141,13 +141,19 @@ impl Value {
 
     /// A `[]string`.
     pub fn strings<T: Into<Bytes>>(items: impl IntoIterator<Item = T>) -> Self {
-        let items = items.into_iter().map(|item| Self::String(item.into())).collect();
+        let items = items
+            .into_iter()
+            .map(|item| Self::String(item.into()))
+            .collect();
         Self::List(List::new(ListType::String, items))
     }
 
     /// A `map[string]interface {}`.
     pub fn map<K: Into<Bytes>>(entries: impl IntoIterator<Item = (K, Self)>) -> Self {
-        let entries = entries.into_iter().map(|(key, value)| (key.into(), value)).collect();
+        let entries = entries
+            .into_iter()
+            .map(|(key, value)| (key.into(), value))
+            .collect();
         Self::Map(Map::new(MapType::ANY, entries))
     }
 
@@ -158,7 +164,9 @@ impl Value {
 
     /// Converts JSON as `encoding/json` decodes into `interface{}`: every number becomes a `float64`.
     pub fn from_json(json: &serde_json::Value) -> Self {
-        Self::from_json_with(json, &|number| Self::Float(number.as_f64().unwrap_or(f64::NAN)))
+        Self::from_json_with(json, &|number| {
+            Self::Float(number.as_f64().unwrap_or(f64::NAN))
+        })
     }
 
     /// Converts JSON as Kubernetes decodes unstructured objects: whole numbers become `int64`, others `float64`.
@@ -178,11 +186,15 @@ impl Value {
             serde_json::Value::Bool(value) => Self::Bool(*value),
             serde_json::Value::Number(value) => number(value),
             serde_json::Value::String(value) => Self::string(value.as_str()),
-            serde_json::Value::Array(items) => {
-                Self::list(items.iter().map(|item| Self::from_json_with(item, number)).collect())
-            }
+            serde_json::Value::Array(items) => Self::list(
+                items
+                    .iter()
+                    .map(|item| Self::from_json_with(item, number))
+                    .collect(),
+            ),
             serde_json::Value::Object(map) => Self::map(
-                map.iter().map(|(key, value)| (key.as_str(), Self::from_json_with(value, number))),
+                map.iter()
+                    .map(|(key, value)| (key.as_str(), Self::from_json_with(value, number))),
             ),
         }
     }
@@ -396,7 +408,10 @@ impl ListType {
 impl List {
     /// A slice of a type.
     pub fn new(list_type: ListType, items: Vec<Value>) -> Self {
-        Self { items: items.into(), list_type }
+        Self {
+            items: items.into(),
+            list_type,
+        }
     }
 
     /// The type.
@@ -448,19 +463,38 @@ pub enum MapZero {
 
 impl MapType {
     /// `map[string]interface {}`.
-    pub const ANY: Self = Self { name: "map[string]interface {}", zero: MapZero::Nil, is_values: false };
+    pub const ANY: Self = Self {
+        name: "map[string]interface {}",
+        zero: MapZero::Nil,
+        is_values: false,
+    };
     /// `map[string]string`.
-    pub const STRING: Self = Self { name: "map[string]string", zero: MapZero::String, is_values: false };
+    pub const STRING: Self = Self {
+        name: "map[string]string",
+        zero: MapZero::String,
+        is_values: false,
+    };
     /// `chartutil.Values`, Helm 3's type of `.Values` and of the root of the context.
-    pub const VALUES_V3: Self = Self { name: "chartutil.Values", zero: MapZero::Nil, is_values: true };
+    pub const VALUES_V3: Self = Self {
+        name: "chartutil.Values",
+        zero: MapZero::Nil,
+        is_values: true,
+    };
     /// `common.Values`, Helm 4's.
-    pub const VALUES_V4: Self = Self { name: "common.Values", zero: MapZero::Nil, is_values: true };
+    pub const VALUES_V4: Self = Self {
+        name: "common.Values",
+        zero: MapZero::Nil,
+        is_values: true,
+    };
 }
 
 impl Map {
     /// A map of a type.
     pub fn new(map_type: MapType, entries: BTreeMap<Bytes, Value>) -> Self {
-        Self(Rc::new(MapCell { entries: RefCell::new(entries), map_type }))
+        Self(Rc::new(MapCell {
+            entries: RefCell::new(entries),
+            map_type,
+        }))
     }
 
     /// The type.
@@ -505,7 +539,12 @@ impl Map {
 
     /// Keys and values as they are now, sorted by key.
     pub fn entries(&self) -> Vec<(Bytes, Value)> {
-        self.0.entries.borrow().iter().map(|(key, value)| (key.clone(), value.clone())).collect()
+        self.0
+            .entries
+            .borrow()
+            .iter()
+            .map(|(key, value)| (key.clone(), value.clone()))
+            .collect()
     }
 
     /// Whether both are the same map, not merely equal ones.

@@ -1,1 +1,7 @@
 //! The Sprig and Helm template functions.
+
+mod base_encoding;
+mod hashes;
+mod regex;
+pub mod semver;
+mod typed;

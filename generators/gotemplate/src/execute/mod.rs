@@ -66,7 +66,11 @@ impl<'a> Renderer<'a> {
         environment: &'a mut dyn Environment,
         options: Options,
     ) -> Self {
-        Self { set, environment, options }
+        Self {
+            set,
+            environment,
+            options,
+        }
     }
 
     /// Executes a template with a value as its dot.
