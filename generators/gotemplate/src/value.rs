@@ -431,11 +431,8 @@ impl Deref for List {
 /// A Go map with string keys: shared and mutable, with identity. Iteration is in the order of the keys' bytes, as `range` and
 /// printing have it in Go.
 #[derive(Clone, Debug)]
-pub struct Map(Rc<MapCell>);
-
-#[derive(Debug)]
-struct MapCell {
-    entries: RefCell<BTreeMap<Bytes, Value>>,
+pub struct Map {
+    entries: Rc<RefCell<BTreeMap<Bytes, Value>>>,
     map_type: MapType,
 }
 
@@ -491,56 +488,55 @@ impl MapType {
 impl Map {
     /// A map of a type.
     pub fn new(map_type: MapType, entries: BTreeMap<Bytes, Value>) -> Self {
-        Self(Rc::new(MapCell {
-            entries: RefCell::new(entries),
+        Self {
+            entries: Rc::new(RefCell::new(entries)),
             map_type,
-        }))
+        }
     }
 
     /// The type.
     pub fn map_type(&self) -> MapType {
-        self.0.map_type
+        self.map_type
     }
 
     /// The value of a key.
     pub fn get(&self, key: &[u8]) -> Option<Value> {
-        self.0.entries.borrow().get(key).cloned()
+        self.entries.borrow().get(key).cloned()
     }
 
     /// Whether there is a key.
     pub fn contains(&self, key: &[u8]) -> bool {
-        self.0.entries.borrow().contains_key(key)
+        self.entries.borrow().contains_key(key)
     }
 
     /// Sets a key, for everybody who holds this map.
     pub fn insert(&self, key: impl Into<Bytes>, value: Value) {
-        self.0.entries.borrow_mut().insert(key.into(), value);
+        self.entries.borrow_mut().insert(key.into(), value);
     }
 
     /// Removes a key, for everybody who holds this map.
     pub fn remove(&self, key: &[u8]) -> Option<Value> {
-        self.0.entries.borrow_mut().remove(key)
+        self.entries.borrow_mut().remove(key)
     }
 
     /// Number of keys.
     pub fn len(&self) -> usize {
-        self.0.entries.borrow().len()
+        self.entries.borrow().len()
     }
 
     /// Whether there is no key.
     pub fn is_empty(&self) -> bool {
-        self.0.entries.borrow().is_empty()
+        self.entries.borrow().is_empty()
     }
 
     /// The keys, sorted.
     pub fn keys(&self) -> Vec<Bytes> {
-        self.0.entries.borrow().keys().cloned().collect()
+        self.entries.borrow().keys().cloned().collect()
     }
 
     /// Keys and values as they are now, sorted by key.
     pub fn entries(&self) -> Vec<(Bytes, Value)> {
-        self.0
-            .entries
+        self.entries
             .borrow()
             .iter()
             .map(|(key, value)| (key.clone(), value.clone()))
@@ -549,12 +545,15 @@ impl Map {
 
     /// Whether both are the same map, not merely equal ones.
     pub fn is_same(&self, other: &Self) -> bool {
-        Rc::ptr_eq(&self.0, &other.0)
+        Rc::ptr_eq(&self.entries, &other.entries)
     }
 
-    /// The same entries, shared, under another type. Later changes of one do not show in the other.
+    /// The same map seen as another type, as a Go conversion gives it: changes of one show in the other.
     #[must_use]
     pub fn with_type(&self, map_type: MapType) -> Self {
-        Self::new(map_type, self.0.entries.borrow().clone())
+        Self {
+            entries: Rc::clone(&self.entries),
+            map_type,
+        }
     }
 }
