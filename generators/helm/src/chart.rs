@@ -47,6 +47,13 @@ impl Chart {
         &self.metadata.name
     }
 
+    /// Names of declared dependencies that are not below `charts/`.
+    pub fn missing_dependencies(&self) -> Vec<&str> {
+        let present = |name: &str| self.dependencies.iter().any(|chart| chart.name() == name);
+        let declared = self.metadata.dependencies().iter().map(|d| d.name.as_str());
+        declared.filter(|name| !present(name)).collect()
+    }
+
     /// Whether only templates that start with `_` count.
     pub fn is_library(&self) -> bool {
         self.metadata.kind.eq_ignore_ascii_case("library")
