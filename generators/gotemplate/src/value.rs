@@ -1,6 +1,6 @@
 //! Values as Go's templates see them.
 
-use crate::Host;
+use crate::{Host, grow_stack};
 use std::{cell::RefCell, collections::BTreeMap, fmt, ops::Deref, rc::Rc};
 
 /// A value. Cloning is cheap and shares maps, as assigning does in Go.
@@ -373,8 +373,22 @@ impl fmt::Display for Bytes {
 /// A Go slice. Nothing that a template can do changes an element in place, so the elements are shared and immutable.
 #[derive(Clone, Debug)]
 pub struct List {
-    items: Rc<[Value]>,
+    /// None only while it is dropped.
+    items: Option<Rc<[Value]>>,
     list_type: ListType,
+}
+
+impl Drop for List {
+    fn drop(&mut self) {
+        // Lists may be nested deeper than the native stack is.
+        if let Some(items) = self
+            .items
+            .take()
+            .filter(|items| Rc::strong_count(items) == 1)
+        {
+            grow_stack(|| drop(items));
+        }
+    }
 }
 
 /// The type of a slice.
@@ -409,7 +423,7 @@ impl List {
     /// A slice of a type.
     pub fn new(list_type: ListType, items: Vec<Value>) -> Self {
         Self {
-            items: items.into(),
+            items: Some(items.into()),
             list_type,
         }
     }
@@ -424,7 +438,7 @@ impl Deref for List {
     type Target = [Value];
 
     fn deref(&self) -> &[Value] {
-        &self.items
+        self.items.as_deref().unwrap_or_default()
     }
 }
 
@@ -432,8 +446,21 @@ impl Deref for List {
 /// printing have it in Go.
 #[derive(Clone, Debug)]
 pub struct Map {
-    entries: Rc<RefCell<BTreeMap<Bytes, Value>>>,
+    entries: Rc<Entries>,
     map_type: MapType,
+}
+
+#[derive(Debug, Default)]
+struct Entries(RefCell<BTreeMap<Bytes, Value>>);
+
+impl Drop for Entries {
+    fn drop(&mut self) {
+        let entries = std::mem::take(self.0.get_mut());
+        // Maps may be nested deeper than the native stack is.
+        if !entries.is_empty() {
+            grow_stack(|| drop(entries));
+        }
+    }
 }
 
 /// The type of a map.
@@ -489,7 +516,7 @@ impl Map {
     /// A map of a type.
     pub fn new(map_type: MapType, entries: BTreeMap<Bytes, Value>) -> Self {
         Self {
-            entries: Rc::new(RefCell::new(entries)),
+            entries: Rc::new(Entries(RefCell::new(entries))),
             map_type,
         }
     }
@@ -501,43 +528,44 @@ impl Map {
 
     /// The value of a key.
     pub fn get(&self, key: &[u8]) -> Option<Value> {
-        self.entries.borrow().get(key).cloned()
+        self.entries.0.borrow().get(key).cloned()
     }
 
     /// Whether there is a key.
     pub fn contains(&self, key: &[u8]) -> bool {
-        self.entries.borrow().contains_key(key)
+        self.entries.0.borrow().contains_key(key)
     }
 
     /// Sets a key, for everybody who holds this map.
     pub fn insert(&self, key: impl Into<Bytes>, value: Value) {
-        self.entries.borrow_mut().insert(key.into(), value);
+        let old = self.entries.0.borrow_mut().insert(key.into(), value);
+        drop(old);
     }
 
     /// Removes a key, for everybody who holds this map.
     pub fn remove(&self, key: &[u8]) -> Option<Value> {
-        self.entries.borrow_mut().remove(key)
+        self.entries.0.borrow_mut().remove(key)
     }
 
     /// Number of keys.
     pub fn len(&self) -> usize {
-        self.entries.borrow().len()
+        self.entries.0.borrow().len()
     }
 
     /// Whether there is no key.
     pub fn is_empty(&self) -> bool {
-        self.entries.borrow().is_empty()
+        self.entries.0.borrow().is_empty()
     }
 
     /// The keys, sorted.
     pub fn keys(&self) -> Vec<Bytes> {
-        self.entries.borrow().keys().cloned().collect()
+        self.entries.0.borrow().keys().cloned().collect()
     }
 
     /// Keys and values as they are now, sorted by key.
     pub fn entries(&self) -> Vec<(Bytes, Value)> {
-        self.entries
-            .borrow()
+        let entries = self.entries.0.borrow();
+        entries
             .iter()
             .map(|(key, value)| (key.clone(), value.clone()))
             .collect()
@@ -548,11 +576,11 @@ impl Map {
         Rc::ptr_eq(&self.entries, &other.entries)
     }
 
-    /// The same map seen as another type, as a Go conversion gives it: changes of one show in the other.
+    /// The same map under another type, as a conversion in Go gives it: what is changed in one shows in the other.
     #[must_use]
     pub fn with_type(&self, map_type: MapType) -> Self {
         Self {
-            entries: Rc::clone(&self.entries),
+            entries: self.entries.clone(),
             map_type,
         }
     }
