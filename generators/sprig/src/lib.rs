@@ -2,9 +2,14 @@
 
 mod base_encoding;
 mod dates;
+pub mod glob;
 mod hashes;
+mod network;
+mod paths;
+mod random;
 mod regex;
 pub mod semver;
 mod typed;
+mod urls;
 
 pub use dates::scalar_host;
