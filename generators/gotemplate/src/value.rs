@@ -1,6 +1,6 @@
 //! Values as Go's templates see them.
 
-use crate::Host;
+use crate::{Host, grow_stack};
 use std::{cell::RefCell, collections::BTreeMap, fmt, ops::Deref, rc::Rc};
 
 /// A value. Cloning is cheap and shares maps, as assigning does in Go.
@@ -373,8 +373,22 @@ impl fmt::Display for Bytes {
 /// A Go slice. Nothing that a template can do changes an element in place, so the elements are shared and immutable.
 #[derive(Clone, Debug)]
 pub struct List {
-    items: Rc<[Value]>,
+    /// None only while it is dropped.
+    items: Option<Rc<[Value]>>,
     list_type: ListType,
+}
+
+impl Drop for List {
+    fn drop(&mut self) {
+        // Lists may be nested deeper than the native stack is.
+        if let Some(items) = self
+            .items
+            .take()
+            .filter(|items| Rc::strong_count(items) == 1)
+        {
+            grow_stack(|| drop(items));
+        }
+    }
 }
 
 /// The type of a slice.
@@ -409,7 +423,7 @@ impl List {
     /// A slice of a type.
     pub fn new(list_type: ListType, items: Vec<Value>) -> Self {
         Self {
-            items: items.into(),
+            items: Some(items.into()),
             list_type,
         }
     }
@@ -424,19 +438,29 @@ impl Deref for List {
     type Target = [Value];
 
     fn deref(&self) -> &[Value] {
-        &self.items
+        self.items.as_deref().unwrap_or_default()
     }
 }
 
 /// A Go map with string keys: shared and mutable, with identity. Iteration is in the order of the keys' bytes, as `range` and
 /// printing have it in Go.
 #[derive(Clone, Debug)]
-pub struct Map(Rc<MapCell>);
-
-#[derive(Debug)]
-struct MapCell {
-    entries: RefCell<BTreeMap<Bytes, Value>>,
+pub struct Map {
+    entries: Rc<Entries>,
     map_type: MapType,
+}
+
+#[derive(Debug, Default)]
+struct Entries(RefCell<BTreeMap<Bytes, Value>>);
+
+impl Drop for Entries {
+    fn drop(&mut self) {
+        let entries = std::mem::take(self.0.get_mut());
+        // Maps may be nested deeper than the native stack is.
+        if !entries.is_empty() {
+            grow_stack(|| drop(entries));
+        }
+    }
 }
 
 /// The type of a map.
@@ -491,57 +515,57 @@ impl MapType {
 impl Map {
     /// A map of a type.
     pub fn new(map_type: MapType, entries: BTreeMap<Bytes, Value>) -> Self {
-        Self(Rc::new(MapCell {
-            entries: RefCell::new(entries),
+        Self {
+            entries: Rc::new(Entries(RefCell::new(entries))),
             map_type,
-        }))
+        }
     }
 
     /// The type.
     pub fn map_type(&self) -> MapType {
-        self.0.map_type
+        self.map_type
     }
 
     /// The value of a key.
     pub fn get(&self, key: &[u8]) -> Option<Value> {
-        self.0.entries.borrow().get(key).cloned()
+        self.entries.0.borrow().get(key).cloned()
     }
 
     /// Whether there is a key.
     pub fn contains(&self, key: &[u8]) -> bool {
-        self.0.entries.borrow().contains_key(key)
+        self.entries.0.borrow().contains_key(key)
     }
 
     /// Sets a key, for everybody who holds this map.
     pub fn insert(&self, key: impl Into<Bytes>, value: Value) {
-        self.0.entries.borrow_mut().insert(key.into(), value);
+        let old = self.entries.0.borrow_mut().insert(key.into(), value);
+        drop(old);
     }
 
     /// Removes a key, for everybody who holds this map.
     pub fn remove(&self, key: &[u8]) -> Option<Value> {
-        self.0.entries.borrow_mut().remove(key)
+        self.entries.0.borrow_mut().remove(key)
     }
 
     /// Number of keys.
     pub fn len(&self) -> usize {
-        self.0.entries.borrow().len()
+        self.entries.0.borrow().len()
     }
 
     /// Whether there is no key.
     pub fn is_empty(&self) -> bool {
-        self.0.entries.borrow().is_empty()
+        self.entries.0.borrow().is_empty()
     }
 
     /// The keys, sorted.
     pub fn keys(&self) -> Vec<Bytes> {
-        self.0.entries.borrow().keys().cloned().collect()
+        self.entries.0.borrow().keys().cloned().collect()
     }
 
     /// Keys and values as they are now, sorted by key.
     pub fn entries(&self) -> Vec<(Bytes, Value)> {
-        self.0
-            .entries
-            .borrow()
+        let entries = self.entries.0.borrow();
+        entries
             .iter()
             .map(|(key, value)| (key.clone(), value.clone()))
             .collect()
@@ -549,12 +573,15 @@ impl Map {
 
     /// Whether both are the same map, not merely equal ones.
     pub fn is_same(&self, other: &Self) -> bool {
-        Rc::ptr_eq(&self.0, &other.0)
+        Rc::ptr_eq(&self.entries, &other.entries)
     }
 
-    /// The same entries, shared, under another type. Later changes of one do not show in the other.
+    /// The same map under another type, as a conversion in Go gives it: what is changed in one shows in the other.
     #[must_use]
     pub fn with_type(&self, map_type: MapType) -> Self {
-        Self::new(map_type, self.0.entries.borrow().clone())
+        Self {
+            entries: self.entries.clone(),
+            map_type,
+        }
     }
 }

@@ -232,7 +232,7 @@ impl Printer {
             return;
         }
         self.depth += 1;
-        crate::stack::grow(|| print(self));
+        crate::grow_stack(|| print(self));
         self.depth -= 1;
     }
 
