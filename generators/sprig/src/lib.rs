@@ -11,5 +11,3 @@ mod regex;
 pub mod semver;
 mod typed;
 mod urls;
-
-pub use dates::scalar_host;

@@ -1,23 +1,17 @@
-//! Times, zones and durations as templates see them.
+//! Times and zones as templates see them. Durations, months and weekdays are the engine's.
 
-use super::{
-    duration::{HOUR, MICROSECOND, MILLISECOND, MINUTE, SECOND, in_units, round, truncate},
-    time::Time,
-    write::write,
-    zone::Zone,
-};
-use crate::typed::{host, integer, takes, text, value};
-use std::{any::Any, rc::Rc};
+use super::{duration::SECOND, time::Time, write::write, zone::Zone};
+use crate::typed::{host, integer, takes, text};
+use std::any::Any;
 use whipstaff_gotemplate::{
-    FunctionError, Host, IntKind, Kind, Method, Runtime, Signature, Type, Value, format,
+    FunctionError, Host, IntKind, Kind, Method, Runtime, Signature, Type, Value,
 };
 
 pub(super) const TIME: &str = "time.Time";
 const LOCATION: &str = "*time.Location";
 const NOTHING: Signature = takes(&[]);
 const ONE_TIME: Signature = takes(&[Type::Host(TIME)]);
-/// A duration, which the engine's types do not name; [`duration_argument`] checks it.
-const ONE_DURATION: Signature = takes(&[Type::Any]);
+const ONE_DURATION: Signature = takes(&[Type::Host("time.Duration")]);
 const PRINTED: &[u8] = b"2006-01-02 15:04:05.999999999 -0700 MST";
 const RFC_3339: &[u8] = b"2006-01-02T15:04:05.999999999Z07:00";
 
@@ -110,10 +104,10 @@ fn time_relation(name: &str) -> Option<Method> {
             Ok(wrap(time(own)?.since(&other(arguments)?)))
         }),
         "Add" => (ONE_DURATION, |own, _, arguments| {
-            Ok(Value::host(time(own)?.add(duration_argument(arguments)?)))
+            Ok(Value::host(time(own)?.add(duration_argument(arguments))))
         }),
         "Truncate" => (ONE_DURATION, |own, _, arguments| {
-            let step = duration_argument(arguments)?;
+            let step = duration_argument(arguments);
             let own = time(own)?;
             Ok(Value::host(if step > 0 {
                 own.add(-own.remainder(step))
@@ -124,7 +118,7 @@ fn time_relation(name: &str) -> Option<Method> {
         "Round" => (ONE_DURATION, |own, _, arguments| {
             Ok(Value::host(rounded(
                 time(own)?,
-                duration_argument(arguments)?,
+                duration_argument(arguments),
             )))
         }),
         "AddDate" => (
@@ -177,19 +171,9 @@ fn wrap(nanoseconds: i64) -> Value {
     Value::Int(IntKind::Duration, nanoseconds)
 }
 
-/// The first argument as a duration. A plain `int` can only be a literal, which Go converts.
-fn duration_argument(arguments: &[Value]) -> Result<i64, FunctionError> {
-    match value(arguments, 0) {
-        Value::Int(IntKind::Duration | IntKind::Int, nanoseconds) => Ok(nanoseconds),
-        other => {
-            let found = match other.type_name() {
-                "<nil>" => "interface {}",
-                name => name,
-            };
-            let message = format!("wrong type for value; expected time.Duration; got {found}");
-            Err(FunctionError::new(message))
-        }
-    }
+/// The first argument, which the engine has made a duration.
+fn duration_argument(arguments: &[Value]) -> i64 {
+    integer(arguments, 0)
 }
 
 impl Host for Zone {
@@ -216,111 +200,4 @@ impl Host for Zone {
     fn as_any(&self) -> &dyn Any {
         self
     }
-}
-
-/// The host object that has the methods of a value of a named integer type: `time.Duration`, `time.Month` and `time.Weekday`.
-pub fn scalar_host(value: &Value) -> Option<Rc<dyn Host>> {
-    match value {
-        Value::Int(kind @ (IntKind::Duration | IntKind::Month | IntKind::Weekday), number) => {
-            Some(Rc::new(Scalar {
-                kind: *kind,
-                number: *number,
-            }))
-        }
-        _ => None,
-    }
-}
-
-/// A value of a named integer type.
-#[derive(Debug, Clone, Copy)]
-struct Scalar {
-    kind: IntKind,
-    number: i64,
-}
-
-impl Host for Scalar {
-    fn type_name(&self) -> &str {
-        match self.kind {
-            IntKind::Month => "time.Month",
-            IntKind::Weekday => "time.Weekday",
-            _ => "time.Duration",
-        }
-    }
-
-    fn kind(&self) -> Kind {
-        if self.kind == IntKind::Duration {
-            Kind::Int64
-        } else {
-            Kind::Int
-        }
-    }
-
-    fn truth(&self) -> bool {
-        self.number != 0
-    }
-
-    fn method(&self, name: &str) -> Option<Method> {
-        if name == "String" {
-            let call: Call = |own, _, _| Ok(Value::string(own.print()));
-            return Some(Method {
-                signature: NOTHING,
-                call,
-            });
-        }
-        (self.kind == IntKind::Duration)
-            .then(|| duration_method(name))
-            .flatten()
-    }
-
-    fn print(&self) -> Vec<u8> {
-        match self.kind {
-            IntKind::Month => format::month(self.number),
-            IntKind::Weekday => format::weekday(self.number),
-            _ => format::duration(self.number),
-        }
-        .into_bytes()
-    }
-
-    fn to_json(&self) -> Option<serde_json::Value> {
-        Some(self.number.into())
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-}
-
-fn duration_method(name: &str) -> Option<Method> {
-    let (signature, call): (_, Call) = match name {
-        "Hours" => (NOTHING, |own, _, _| Ok(in_units(number(own)?, HOUR).into())),
-        "Minutes" => (NOTHING, |own, _, _| {
-            Ok(in_units(number(own)?, MINUTE).into())
-        }),
-        "Seconds" => (NOTHING, |own, _, _| {
-            Ok(in_units(number(own)?, SECOND).into())
-        }),
-        "Milliseconds" => (NOTHING, |own, _, _| {
-            Ok(Value::int64(number(own)? / MILLISECOND))
-        }),
-        "Microseconds" => (NOTHING, |own, _, _| {
-            Ok(Value::int64(number(own)? / MICROSECOND))
-        }),
-        "Nanoseconds" => (NOTHING, |own, _, _| Ok(Value::int64(number(own)?))),
-        "Abs" => (NOTHING, |own, _, _| Ok(wrap(number(own)?.saturating_abs()))),
-        "Round" => (ONE_DURATION, |own, _, arguments| {
-            Ok(wrap(round(number(own)?, duration_argument(arguments)?)))
-        }),
-        "Truncate" => (ONE_DURATION, |own, _, arguments| {
-            Ok(wrap(truncate(number(own)?, duration_argument(arguments)?)))
-        }),
-        _ => return None,
-    };
-    Some(Method { signature, call })
-}
-
-fn number(own: &dyn Host) -> Result<i64, FunctionError> {
-    own.as_any()
-        .downcast_ref::<Scalar>()
-        .map(|scalar| scalar.number)
-        .ok_or_else(|| FunctionError::new(format!("{} is not a duration", own.type_name())))
 }

@@ -15,8 +15,6 @@ mod time;
 mod write;
 mod zone;
 
-pub use host::scalar_host;
-
 use whipstaff_gotemplate::{Dialect, Function};
 
 /// The functions of this module.
