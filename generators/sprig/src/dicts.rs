@@ -44,21 +44,27 @@ pub(crate) fn functions() -> Vec<Function> {
         fixed("values", &[Map], values),
         variadic("pick", &[Map], Text, |runtime, a| filter(runtime, a, true)),
         variadic("omit", &[Map], Text, |runtime, a| filter(runtime, a, false)),
-        variadic("merge", &[Map], Map, |_, a| {
+        variadic("merge", &[Map], Map, |runtime, a| {
             swallow(merge::merge_all(
+                runtime,
                 map(a, 0),
                 from(a, 1),
                 Precedence::Destination,
             ))
         }),
-        variadic("mustMerge", &[Map], Map, |_, a| {
-            merge::merge_all(map(a, 0), from(a, 1), Precedence::Destination)
+        variadic("mustMerge", &[Map], Map, |runtime, a| {
+            merge::merge_all(runtime, map(a, 0), from(a, 1), Precedence::Destination)
         }),
-        variadic("mergeOverwrite", &[Map], Map, |_, a| {
-            swallow(merge::merge_all(map(a, 0), from(a, 1), Precedence::Source))
+        variadic("mergeOverwrite", &[Map], Map, |runtime, a| {
+            swallow(merge::merge_all(
+                runtime,
+                map(a, 0),
+                from(a, 1),
+                Precedence::Source,
+            ))
         }),
-        variadic("mustMergeOverwrite", &[Map], Map, |_, a| {
-            merge::merge_all(map(a, 0), from(a, 1), Precedence::Source)
+        variadic("mustMergeOverwrite", &[Map], Map, |runtime, a| {
+            merge::merge_all(runtime, map(a, 0), from(a, 1), Precedence::Source)
         }),
         variadic("dig", &[], Any, dig),
         fixed("deepCopy", &[Any], |runtime, a| {

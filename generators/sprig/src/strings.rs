@@ -196,7 +196,7 @@ fn indent(
 ) -> Result<Vec<u8>, FunctionError> {
     let padding = repeat(runtime, b" ", spaces)?;
     let lines = whole.split(|byte| *byte == b'\n');
-    let breaks = whole.iter().filter(|byte| **byte == b'\n').count();
+    let breaks = memchr::memchr_iter(b'\n', whole).count();
     let size = breaks
         .saturating_add(1)
         .saturating_mul(padding.len())
