@@ -51,7 +51,9 @@ impl FromStr for Dialect {
             "v4.0" | "v4.1" => Ok(Self::V4_1),
             "v4.2" => Ok(Self::V4_2),
             "v4" | "v4.3" => Ok(Self::V4_3),
-            _ => Err(DialectError { text: text.to_owned() }),
+            _ => Err(DialectError {
+                text: text.to_owned(),
+            }),
         }
     }
 }

@@ -35,7 +35,12 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { dialect: Dialect::default(), strict: false, lint: false, limits: Limits::default() }
+        Self {
+            dialect: Dialect::default(),
+            strict: false,
+            lint: false,
+            limits: Limits::default(),
+        }
     }
 }
 

@@ -85,17 +85,26 @@ pub enum FunctionErrorKind {
 impl FunctionError {
     /// An ordinary error with the text that Go's would have.
     pub fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), kind: FunctionErrorKind::Error }
+        Self {
+            message: message.into(),
+            kind: FunctionErrorKind::Error,
+        }
     }
 
     /// An error that the template raised itself.
     pub fn raised(message: impl Into<String>) -> Self {
-        Self { message: message.into(), kind: FunctionErrorKind::Raised }
+        Self {
+            message: message.into(),
+            kind: FunctionErrorKind::Raised,
+        }
     }
 
     /// A limit that was reached.
     pub fn limit(message: impl Into<String>) -> Self {
-        Self { message: message.into(), kind: FunctionErrorKind::Limit }
+        Self {
+            message: message.into(),
+            kind: FunctionErrorKind::Limit,
+        }
     }
 }
 
@@ -113,7 +122,11 @@ impl FunctionTable {
 
     /// Adds functions; a later one of the same name replaces an earlier one.
     pub fn extend(&mut self, functions: impl IntoIterator<Item = Function>) {
-        self.functions.extend(functions.into_iter().map(|function| (function.name, function)));
+        self.functions.extend(
+            functions
+                .into_iter()
+                .map(|function| (function.name, function)),
+        );
     }
 
     /// Removes a function.

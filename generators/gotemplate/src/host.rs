@@ -68,6 +68,8 @@ pub struct Method {
 
 impl fmt::Debug for Method {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Method").field("signature", &self.signature).finish_non_exhaustive()
+        f.debug_struct("Method")
+            .field("signature", &self.signature)
+            .finish_non_exhaustive()
     }
 }

@@ -13,6 +13,7 @@ mod dialect;
 mod environment;
 mod function;
 mod host;
+mod stack;
 mod value;
 
 pub mod format;
@@ -22,8 +23,9 @@ mod parse;
 
 pub use dialect::{Dialect, DialectError};
 pub use environment::{Environment, Options, Runtime};
-pub use execute::{ExecuteError, Renderer, TemplateSet};
+pub use execute::{ExecuteError, Renderer, TemplateSet, core_functions};
 pub use function::{Function, FunctionError, FunctionErrorKind, FunctionTable, Signature, Type};
 pub use host::{Host, Method};
 pub use parse::ParseError;
+pub use stack::grow_stack;
 pub use value::{Bytes, IntKind, Kind, List, ListType, Map, MapType, MapZero, UintKind, Value};

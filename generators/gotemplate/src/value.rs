@@ -1,6 +1,6 @@
 //! Values as Go's templates see them.
 
-use crate::Host;
+use crate::{Host, grow_stack};
 use std::{cell::RefCell, collections::BTreeMap, fmt, ops::Deref, rc::Rc};
 
 /// A value. Cloning is cheap and shares maps, as assigning does in Go.
@@ -141,13 +141,19 @@ impl Value {
 
     /// A `[]string`.
     pub fn strings<T: Into<Bytes>>(items: impl IntoIterator<Item = T>) -> Self {
-        let items = items.into_iter().map(|item| Self::String(item.into())).collect();
+        let items = items
+            .into_iter()
+            .map(|item| Self::String(item.into()))
+            .collect();
         Self::List(List::new(ListType::String, items))
     }
 
     /// A `map[string]interface {}`.
     pub fn map<K: Into<Bytes>>(entries: impl IntoIterator<Item = (K, Self)>) -> Self {
-        let entries = entries.into_iter().map(|(key, value)| (key.into(), value)).collect();
+        let entries = entries
+            .into_iter()
+            .map(|(key, value)| (key.into(), value))
+            .collect();
         Self::Map(Map::new(MapType::ANY, entries))
     }
 
@@ -158,7 +164,9 @@ impl Value {
 
     /// Converts JSON as `encoding/json` decodes into `interface{}`: every number becomes a `float64`.
     pub fn from_json(json: &serde_json::Value) -> Self {
-        Self::from_json_with(json, &|number| Self::Float(number.as_f64().unwrap_or(f64::NAN)))
+        Self::from_json_with(json, &|number| {
+            Self::Float(number.as_f64().unwrap_or(f64::NAN))
+        })
     }
 
     /// Converts JSON as Kubernetes decodes unstructured objects: whole numbers become `int64`, others `float64`.
@@ -178,11 +186,15 @@ impl Value {
             serde_json::Value::Bool(value) => Self::Bool(*value),
             serde_json::Value::Number(value) => number(value),
             serde_json::Value::String(value) => Self::string(value.as_str()),
-            serde_json::Value::Array(items) => {
-                Self::list(items.iter().map(|item| Self::from_json_with(item, number)).collect())
-            }
+            serde_json::Value::Array(items) => Self::list(
+                items
+                    .iter()
+                    .map(|item| Self::from_json_with(item, number))
+                    .collect(),
+            ),
             serde_json::Value::Object(map) => Self::map(
-                map.iter().map(|(key, value)| (key.as_str(), Self::from_json_with(value, number))),
+                map.iter()
+                    .map(|(key, value)| (key.as_str(), Self::from_json_with(value, number))),
             ),
         }
     }
@@ -361,8 +373,22 @@ impl fmt::Display for Bytes {
 /// A Go slice. Nothing that a template can do changes an element in place, so the elements are shared and immutable.
 #[derive(Clone, Debug)]
 pub struct List {
-    items: Rc<[Value]>,
+    /// None only while it is dropped.
+    items: Option<Rc<[Value]>>,
     list_type: ListType,
+}
+
+impl Drop for List {
+    fn drop(&mut self) {
+        // Lists may be nested deeper than the native stack is.
+        if let Some(items) = self
+            .items
+            .take()
+            .filter(|items| Rc::strong_count(items) == 1)
+        {
+            grow_stack(|| drop(items));
+        }
+    }
 }
 
 /// The type of a slice.
@@ -396,7 +422,10 @@ impl ListType {
 impl List {
     /// A slice of a type.
     pub fn new(list_type: ListType, items: Vec<Value>) -> Self {
-        Self { items: items.into(), list_type }
+        Self {
+            items: Some(items.into()),
+            list_type,
+        }
     }
 
     /// The type.
@@ -409,19 +438,29 @@ impl Deref for List {
     type Target = [Value];
 
     fn deref(&self) -> &[Value] {
-        &self.items
+        self.items.as_deref().unwrap_or_default()
     }
 }
 
 /// A Go map with string keys: shared and mutable, with identity. Iteration is in the order of the keys' bytes, as `range` and
 /// printing have it in Go.
 #[derive(Clone, Debug)]
-pub struct Map(Rc<MapCell>);
-
-#[derive(Debug)]
-struct MapCell {
-    entries: RefCell<BTreeMap<Bytes, Value>>,
+pub struct Map {
+    entries: Rc<Entries>,
     map_type: MapType,
+}
+
+#[derive(Debug, Default)]
+struct Entries(RefCell<BTreeMap<Bytes, Value>>);
+
+impl Drop for Entries {
+    fn drop(&mut self) {
+        let entries = std::mem::take(self.0.get_mut());
+        // Maps may be nested deeper than the native stack is.
+        if !entries.is_empty() {
+            grow_stack(|| drop(entries));
+        }
+    }
 }
 
 /// The type of a map.
@@ -448,74 +487,101 @@ pub enum MapZero {
 
 impl MapType {
     /// `map[string]interface {}`.
-    pub const ANY: Self = Self { name: "map[string]interface {}", zero: MapZero::Nil, is_values: false };
+    pub const ANY: Self = Self {
+        name: "map[string]interface {}",
+        zero: MapZero::Nil,
+        is_values: false,
+    };
     /// `map[string]string`.
-    pub const STRING: Self = Self { name: "map[string]string", zero: MapZero::String, is_values: false };
+    pub const STRING: Self = Self {
+        name: "map[string]string",
+        zero: MapZero::String,
+        is_values: false,
+    };
     /// `chartutil.Values`, Helm 3's type of `.Values` and of the root of the context.
-    pub const VALUES_V3: Self = Self { name: "chartutil.Values", zero: MapZero::Nil, is_values: true };
+    pub const VALUES_V3: Self = Self {
+        name: "chartutil.Values",
+        zero: MapZero::Nil,
+        is_values: true,
+    };
     /// `common.Values`, Helm 4's.
-    pub const VALUES_V4: Self = Self { name: "common.Values", zero: MapZero::Nil, is_values: true };
+    pub const VALUES_V4: Self = Self {
+        name: "common.Values",
+        zero: MapZero::Nil,
+        is_values: true,
+    };
 }
 
 impl Map {
     /// A map of a type.
     pub fn new(map_type: MapType, entries: BTreeMap<Bytes, Value>) -> Self {
-        Self(Rc::new(MapCell { entries: RefCell::new(entries), map_type }))
+        Self {
+            entries: Rc::new(Entries(RefCell::new(entries))),
+            map_type,
+        }
     }
 
     /// The type.
     pub fn map_type(&self) -> MapType {
-        self.0.map_type
+        self.map_type
     }
 
     /// The value of a key.
     pub fn get(&self, key: &[u8]) -> Option<Value> {
-        self.0.entries.borrow().get(key).cloned()
+        self.entries.0.borrow().get(key).cloned()
     }
 
     /// Whether there is a key.
     pub fn contains(&self, key: &[u8]) -> bool {
-        self.0.entries.borrow().contains_key(key)
+        self.entries.0.borrow().contains_key(key)
     }
 
     /// Sets a key, for everybody who holds this map.
     pub fn insert(&self, key: impl Into<Bytes>, value: Value) {
-        self.0.entries.borrow_mut().insert(key.into(), value);
+        let old = self.entries.0.borrow_mut().insert(key.into(), value);
+        drop(old);
     }
 
     /// Removes a key, for everybody who holds this map.
     pub fn remove(&self, key: &[u8]) -> Option<Value> {
-        self.0.entries.borrow_mut().remove(key)
+        self.entries.0.borrow_mut().remove(key)
     }
 
     /// Number of keys.
     pub fn len(&self) -> usize {
-        self.0.entries.borrow().len()
+        self.entries.0.borrow().len()
     }
 
     /// Whether there is no key.
     pub fn is_empty(&self) -> bool {
-        self.0.entries.borrow().is_empty()
+        self.entries.0.borrow().is_empty()
     }
 
     /// The keys, sorted.
     pub fn keys(&self) -> Vec<Bytes> {
-        self.0.entries.borrow().keys().cloned().collect()
+        self.entries.0.borrow().keys().cloned().collect()
     }
 
     /// Keys and values as they are now, sorted by key.
     pub fn entries(&self) -> Vec<(Bytes, Value)> {
-        self.0.entries.borrow().iter().map(|(key, value)| (key.clone(), value.clone())).collect()
+        let entries = self.entries.0.borrow();
+        entries
+            .iter()
+            .map(|(key, value)| (key.clone(), value.clone()))
+            .collect()
     }
 
     /// Whether both are the same map, not merely equal ones.
     pub fn is_same(&self, other: &Self) -> bool {
-        Rc::ptr_eq(&self.0, &other.0)
+        Rc::ptr_eq(&self.entries, &other.entries)
     }
 
-    /// The same entries, shared, under another type. Later changes of one do not show in the other.
+    /// The same map under another type, as a conversion in Go gives it: what is changed in one shows in the other.
     #[must_use]
     pub fn with_type(&self, map_type: MapType) -> Self {
-        Self::new(map_type, self.0.entries.borrow().clone())
+        Self {
+            entries: self.entries.clone(),
+            map_type,
+        }
     }
 }

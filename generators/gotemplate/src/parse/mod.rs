@@ -1,5 +1,20 @@
 //! Lexing and parsing of `text/template` (Go 1.26, `text/template/parse`).
 
+mod lexer;
+mod number;
+mod parser;
+mod pipeline;
+mod print;
+mod scope;
+mod tree;
+
+pub(crate) use parser::parse;
+pub(crate) use print::NodePrinter;
+pub(crate) use tree::{
+    Branch, Builtin, Call, Callee, Chain, Command, Declaration, Ideal, Node, Number, Operand,
+    OperandKind, Pipe, Tree, Variable,
+};
+
 /// A template that does not parse.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("template: {name}:{line}: {message}")]

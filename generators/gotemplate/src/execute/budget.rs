@@ -1,0 +1,84 @@
+//! What a rendering may use up.
+
+use crate::FunctionError;
+use std::time::Instant;
+use whipstaff_generator::Limits;
+
+/// The clock is read once in so many steps.
+const STEPS_PER_CLOCK: u64 = 4_096;
+
+#[derive(Debug)]
+pub(super) struct Budget {
+    limits: Limits,
+    started: Instant,
+    steps: u64,
+    bytes: u64,
+    depth: u32,
+}
+
+impl Budget {
+    pub(super) fn new(limits: Limits) -> Self {
+        Self {
+            limits,
+            started: Instant::now(),
+            steps: 0,
+            bytes: 0,
+            depth: 0,
+        }
+    }
+
+    /// Takes one step.
+    pub(super) fn step(&mut self) -> Result<(), FunctionError> {
+        self.steps += 1;
+        if self.steps > self.limits.steps {
+            let limit = self.limits.steps;
+            return Err(FunctionError::limit(format!(
+                "rendering takes more than {limit} steps"
+            )));
+        }
+        if self.steps.is_multiple_of(STEPS_PER_CLOCK) && self.started.elapsed() > self.limits.time {
+            let limit = self.limits.time;
+            return Err(FunctionError::limit(format!(
+                "rendering takes longer than {limit:?}"
+            )));
+        }
+        Ok(())
+    }
+
+    /// Takes bytes.
+    pub(super) fn charge(&mut self, bytes: usize) -> Result<(), FunctionError> {
+        self.bytes = self.bytes.saturating_add(bytes as u64);
+        if self.bytes > self.limits.output_bytes {
+            Err(self.too_large())
+        } else {
+            Ok(())
+        }
+    }
+
+    /// How many bytes are left.
+    pub(super) fn remaining(&self) -> usize {
+        let left = self.limits.output_bytes.saturating_sub(self.bytes);
+        usize::try_from(left).unwrap_or(usize::MAX)
+    }
+
+    pub(super) fn too_large(&self) -> FunctionError {
+        let limit = self.limits.output_bytes;
+        FunctionError::limit(format!("rendering produces more than {limit} bytes"))
+    }
+
+    /// Goes one template call deeper.
+    pub(super) fn enter(&mut self) -> Result<(), FunctionError> {
+        if self.depth >= self.limits.depth {
+            let limit = self.limits.depth;
+            return Err(FunctionError::limit(format!(
+                "templates are nested deeper than {limit} calls"
+            )));
+        }
+        self.depth += 1;
+        Ok(())
+    }
+
+    pub(super) fn leave(&mut self) {
+        self.depth = self.depth.saturating_sub(1);
+    }
+}

@@ -1,0 +1,35 @@
+//! Why an execution stopped.
+
+use crate::{FunctionError, FunctionErrorKind};
+
+/// A template that failed while it ran.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{text}")]
+pub struct ExecuteError {
+    /// The whole text that Go's error would have, nested errors included.
+    pub text: String,
+    /// What follows from it.
+    pub kind: FunctionErrorKind,
+    /// The bare message of `fail` or `required`, when that is the cause.
+    pub raised: Option<String>,
+    /// Name of the outermost template's text.
+    pub name: String,
+    /// Line in the outermost template, from one.
+    pub line: usize,
+    /// Column in bytes, from zero as Go counts it.
+    pub column: usize,
+}
+
+/// A failure on its way out. It is boxed because every evaluation may return it.
+pub(super) type Failure = Box<ExecuteError>;
+
+/// The result of an evaluation.
+pub(super) type Outcome<T> = Result<T, Failure>;
+
+/// What an include's failure is for the template that included.
+pub(super) fn as_function_error(failure: Failure) -> FunctionError {
+    FunctionError {
+        message: failure.text,
+        kind: failure.kind,
+    }
+}

@@ -1,0 +1,188 @@
+//! Methods of values that are not host objects: Helm's `Values` and the integers of package `time`.
+
+use super::core::quoted;
+use crate::{
+    FunctionError, IntKind, Map, MapType, Signature, Type, Value,
+    format::{duration, month, weekday},
+};
+
+/// A method of a value.
+#[derive(Clone, Copy)]
+pub(super) struct NativeMethod {
+    pub(super) signature: Signature,
+    pub(super) call: fn(&Value, &[Value]) -> Result<Value, FunctionError>,
+}
+
+impl std::fmt::Debug for NativeMethod {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("NativeMethod")
+            .field("signature", &self.signature)
+            .finish_non_exhaustive()
+    }
+}
+
+const NONE: &[Type] = &[];
+const STRING: &[Type] = &[Type::String];
+const DURATION: &[Type] = &[Type::Host("time.Duration")];
+
+/// The method of a name, if the value's type has it.
+pub(super) fn find(value: &Value, name: &str) -> Option<NativeMethod> {
+    let method = |parameters, call| {
+        Some(NativeMethod {
+            signature: Signature {
+                parameters,
+                variadic: None,
+            },
+            call,
+        })
+    };
+    match value {
+        Value::Map(map) if map.map_type().is_values => match name {
+            "AsMap" => method(NONE, as_map),
+            "Table" => method(STRING, table),
+            "PathValue" => method(STRING, path_value),
+            _ => None,
+        },
+        Value::Int(IntKind::Month, _) if name == "String" => method(NONE, month_name),
+        Value::Int(IntKind::Weekday, _) if name == "String" => method(NONE, weekday_name),
+        Value::Int(IntKind::Duration, _) => match name {
+            "String" => method(NONE, duration_text),
+            "Nanoseconds" => method(NONE, |value, _| Ok(Value::int64(nanoseconds(value)))),
+            "Microseconds" => method(NONE, |value, _| {
+                Ok(Value::int64(nanoseconds(value) / 1_000))
+            }),
+            "Milliseconds" => method(NONE, |value, _| {
+                Ok(Value::int64(nanoseconds(value) / 1_000_000))
+            }),
+            "Seconds" => method(NONE, |value, _| Ok(in_units(value, 1_000_000_000))),
+            "Minutes" => method(NONE, |value, _| Ok(in_units(value, 60_000_000_000))),
+            "Hours" => method(NONE, |value, _| Ok(in_units(value, 3_600_000_000_000))),
+            "Abs" => method(NONE, |value, _| {
+                Ok(duration_value(nanoseconds(value).saturating_abs()))
+            }),
+            "Truncate" => method(DURATION, truncate),
+            "Round" => method(DURATION, round),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn nanoseconds(value: &Value) -> i64 {
+    if let Value::Int(_, number) = value {
+        *number
+    } else {
+        0
+    }
+}
+
+fn duration_value(nanoseconds: i64) -> Value {
+    Value::Int(IntKind::Duration, nanoseconds)
+}
+
+fn month_name(value: &Value, _: &[Value]) -> Result<Value, FunctionError> {
+    Ok(month(nanoseconds(value)).into())
+}
+
+fn weekday_name(value: &Value, _: &[Value]) -> Result<Value, FunctionError> {
+    Ok(weekday(nanoseconds(value)).into())
+}
+
+fn duration_text(value: &Value, _: &[Value]) -> Result<Value, FunctionError> {
+    Ok(duration(nanoseconds(value)).into())
+}
+
+/// Whole units and the rest apart, as Go does to lose no precision.
+fn in_units(value: &Value, unit: i64) -> Value {
+    let number = nanoseconds(value);
+    Value::Float((number / unit) as f64 + (number % unit) as f64 / unit as f64)
+}
+
+fn unit_argument(arguments: &[Value]) -> i64 {
+    arguments.first().map_or(0, nanoseconds)
+}
+
+fn truncate(value: &Value, arguments: &[Value]) -> Result<Value, FunctionError> {
+    let (number, unit) = (nanoseconds(value), unit_argument(arguments));
+    Ok(duration_value(if unit <= 0 {
+        number
+    } else {
+        number - number % unit
+    }))
+}
+
+/// Halves are rounded away from zero.
+fn round(value: &Value, arguments: &[Value]) -> Result<Value, FunctionError> {
+    let (number, unit) = (nanoseconds(value), unit_argument(arguments));
+    if unit <= 0 {
+        return Ok(duration_value(number));
+    }
+    let rest = i128::from(number % unit).abs();
+    let away = if rest * 2 >= i128::from(unit) {
+        i128::from(unit)
+    } else {
+        0
+    };
+    let magnitude = i128::from(number).abs() - rest + away;
+    let rounded = if number < 0 { -magnitude } else { magnitude };
+    let clamped = rounded.clamp(i64::MIN.into(), i64::MAX.into());
+    Ok(duration_value(clamped as i64))
+}
+
+fn receiver(value: &Value) -> Result<&Map, FunctionError> {
+    value
+        .as_map()
+        .ok_or_else(|| FunctionError::new("receiver is not a map"))
+}
+
+fn as_map(value: &Value, _: &[Value]) -> Result<Value, FunctionError> {
+    Ok(Value::Map(receiver(value)?.with_type(MapType::ANY)))
+}
+
+fn table(value: &Value, arguments: &[Value]) -> Result<Value, FunctionError> {
+    let path = path_argument(arguments);
+    let map = receiver(value)?;
+    find_table(map, path.split('.')).map(Value::Map)
+}
+
+fn path_argument(arguments: &[Value]) -> String {
+    let path = arguments.first().and_then(Value::as_bytes);
+    path.map_or_else(String::new, |path| path.to_text().into_owned())
+}
+
+fn find_table<'p>(map: &Map, path: impl Iterator<Item = &'p str>) -> Result<Map, FunctionError> {
+    let own_type = map.map_type();
+    let mut table = map.clone();
+    for name in path {
+        match table.get(name.as_bytes()) {
+            Some(Value::Map(inner)) => table = inner.with_type(own_type),
+            _ => {
+                let name = quoted(name.as_bytes());
+                return Err(FunctionError::new(format!("{name} is not a table")));
+            }
+        }
+    }
+    Ok(table)
+}
+
+/// A value that is not a table, by a path with dots.
+fn path_value(value: &Value, arguments: &[Value]) -> Result<Value, FunctionError> {
+    let path = path_argument(arguments);
+    let no_value =
+        |key: &str| FunctionError::new(format!("{} is not a value", quoted(key.as_bytes())));
+    if path.is_empty() {
+        return Err(FunctionError::new("YAML path cannot be empty"));
+    }
+    let map = receiver(value)?;
+    let (tables, key) = path
+        .rsplit_once('.')
+        .map_or((None, path.as_str()), |(tables, key)| (Some(tables), key));
+    let table = match tables {
+        Some(tables) => find_table(map, tables.split('.')).map_err(|_| no_value(key))?,
+        None => map.clone(),
+    };
+    match table.get(key.as_bytes()) {
+        None | Some(Value::Map(_)) => Err(no_value(key)),
+        Some(found) => Ok(found),
+    }
+}

@@ -1,0 +1,61 @@
+//! Named templates.
+
+use crate::{
+    FunctionTable, ParseError,
+    parse::{Tree, parse},
+};
+use std::{collections::HashMap, sync::Arc};
+
+/// Templates of one text, or of several.
+pub(super) type Trees = HashMap<Arc<str>, Arc<Tree>>;
+
+/// Compiled templates by name. Sending it to another thread and sharing it are fine: it holds no values.
+#[derive(Debug, Clone)]
+pub struct TemplateSet {
+    functions: Arc<FunctionTable>,
+    trees: Trees,
+}
+
+impl TemplateSet {
+    /// A set without templates, whose templates may call these functions.
+    pub fn new(functions: Arc<FunctionTable>) -> Self {
+        Self {
+            functions,
+            trees: Trees::new(),
+        }
+    }
+
+    /// Parses a text under a name, and the templates that it defines. A later definition replaces an earlier one unless it is
+    /// empty, as in Go.
+    ///
+    /// # Errors
+    /// [`ParseError`] with Go's text.
+    pub fn parse(&mut self, name: &str, source: &[u8]) -> Result<(), ParseError> {
+        for (name, tree) in parse(name, source, &self.functions)? {
+            if !tree.is_empty || !self.trees.contains_key(&name) {
+                self.trees.insert(name, tree);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a template of this name exists.
+    pub fn contains(&self, name: &str) -> bool {
+        self.trees.contains_key(name)
+    }
+
+    /// Names of all templates, sorted.
+    pub fn names(&self) -> Vec<&str> {
+        let mut names: Vec<_> = self.trees.keys().map(AsRef::as_ref).collect();
+        names.sort_unstable();
+        names
+    }
+
+    pub(super) fn get(&self, name: &str) -> Option<&Arc<Tree>> {
+        self.trees.get(name)
+    }
+
+    pub(super) fn functions(&self) -> &FunctionTable {
+        &self.functions
+    }
+}
