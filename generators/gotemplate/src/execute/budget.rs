@@ -78,6 +78,11 @@ impl Budget {
         Ok(())
     }
 
+    /// Goes back to the outermost template.
+    pub(super) fn surface(&mut self) {
+        self.depth = 0;
+    }
+
     pub(super) fn leave(&mut self) {
         self.depth = self.depth.saturating_sub(1);
     }

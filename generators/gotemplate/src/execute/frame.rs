@@ -47,7 +47,7 @@ impl<'f, 't, 'a> Frame<'f, 't, 'a> {
         core: &'f mut Core<'a>,
         tree: &'t Tree,
         out: &'f mut Vec<u8>,
-        dot: Evaluated,
+        dot: &Evaluated,
     ) -> Outcome<()> {
         let base = core.variables.len();
         core.variables.resize_with(base + tree.slots, || None);
@@ -59,7 +59,7 @@ impl<'f, 't, 'a> Frame<'f, 't, 'a> {
             base,
             at: At::Start,
         };
-        frame.walk_list(&dot, &tree.root)?;
+        frame.walk_list(dot, &tree.root)?;
         frame.core.variables.truncate(base);
         Ok(())
     }
@@ -95,7 +95,7 @@ impl<'f, 't, 'a> Frame<'f, 't, 'a> {
         let file = &self.tree.parse_name;
         let name = quoted(self.tree.name.as_bytes());
         let node = printer.finish();
-        Box::new(ExecuteError {
+        Failure::new(ExecuteError {
             text: format!(
                 "template: {file}:{line}:{column}: executing {name} at <{node}>: {message}"
             ),
@@ -296,7 +296,7 @@ impl<'f, 't, 'a> Frame<'f, 't, 'a> {
             Some(pipe) => self.pipeline(dot, pipe)?,
             None => Evaluated::default(),
         };
-        grow_stack(|| Frame::run(self.core, &tree, self.out, dot))?;
+        grow_stack(|| Frame::run(self.core, &tree, self.out, &dot))?;
         self.core.budget.leave();
         Ok(())
     }
