@@ -1,0 +1,296 @@
+//! Functions on text (Sprig 3.3 `strings.go`, with `strings` of Go). Text is bytes: lengths and positions count bytes.
+
+use crate::{
+    cases,
+    cast::to_text,
+    declare::{Outcome, boolean, bytes, fail, fixed, from, int, text, value, variadic},
+    lists, runes, search, wrapping,
+};
+use std::collections::BTreeMap;
+use whipstaff_gotemplate::{
+    Bytes, Function, FunctionError, Map, MapType, Runtime,
+    Type::{Any, Int, String as Text},
+    Value, format,
+};
+
+pub(crate) fn functions() -> Vec<Function> {
+    vec![
+        fixed("hello", &[], |_, _| Ok("Hello!".into())),
+        fixed("trim", &[Text], |_, a| {
+            Ok(search::trim_space(text(a, 0)).into_value())
+        }),
+        fixed("trimAll", &[Text, Text], trim_all),
+        fixed("trimall", &[Text, Text], trim_all),
+        fixed("trimPrefix", &[Text, Text], |_, a| {
+            let whole = text(a, 1);
+            Ok(whole.strip_prefix(text(a, 0)).unwrap_or(whole).into_value())
+        }),
+        fixed("trimSuffix", &[Text, Text], |_, a| {
+            let whole = text(a, 1);
+            Ok(whole.strip_suffix(text(a, 0)).unwrap_or(whole).into_value())
+        }),
+        fixed("upper", &[Text], |_, a| Ok(map_case(a, runes::to_upper))),
+        fixed("lower", &[Text], |_, a| Ok(map_case(a, runes::to_lower))),
+        fixed("title", &[Text], |_, a| {
+            Ok(wrapping::title(text(a, 0)).into())
+        }),
+        fixed("untitle", &[Text], |_, a| {
+            Ok(wrapping::uncapitalize(text(a, 0)).into())
+        }),
+        fixed("swapcase", &[Text], |_, a| {
+            Ok(wrapping::swap_case(text(a, 0)).into())
+        }),
+        fixed("initials", &[Text], |_, a| {
+            Ok(wrapping::initials(text(a, 0)).into())
+        }),
+        fixed("nospace", &[Text], |_, a| {
+            Ok(wrapping::delete_white_space(text(a, 0)).into_value())
+        }),
+        fixed("camelcase", &[Text], |_, a| {
+            Ok(cases::pascal_case(text(a, 0)).into())
+        }),
+        fixed("snakecase", &[Text], |_, a| {
+            Ok(cases::connected_case(text(a, 0), '_').into_value())
+        }),
+        fixed("kebabcase", &[Text], |_, a| {
+            Ok(cases::connected_case(text(a, 0), '-').into_value())
+        }),
+        fixed("substr", &[Int, Int, Text], substring),
+        fixed("trunc", &[Int, Text], truncate),
+        fixed("abbrev", &[Int, Text], |_, a| {
+            let (width, whole) = (int(a, 0), text(a, 1));
+            if width < 4 {
+                return Ok(whole.into_value());
+            }
+            Ok(wrapping::abbreviate(whole, 0, width)?.into_value())
+        }),
+        fixed("abbrevboth", &[Int, Int, Text], |_, a| {
+            let (left, right, whole) = (int(a, 0), int(a, 1), text(a, 2));
+            if right < 4 || left > 0 && right < 7 {
+                return Ok(whole.into_value());
+            }
+            Ok(wrapping::abbreviate(whole, left, right)?.into_value())
+        }),
+        fixed("repeat", &[Int, Text], |runtime, a| {
+            Ok(repeat(runtime, text(a, 1), int(a, 0))?.into_value())
+        }),
+        fixed("indent", &[Int, Text], |runtime, a| {
+            Ok(indent(runtime, b"", int(a, 0), text(a, 1))?.into_value())
+        }),
+        fixed("nindent", &[Int, Text], |runtime, a| {
+            Ok(indent(runtime, b"\n", int(a, 0), text(a, 1))?.into_value())
+        }),
+        fixed("replace", &[Text, Text, Text], |runtime, a| {
+            Ok(search::replace(runtime, text(a, 2), text(a, 0), text(a, 1))?.into_value())
+        }),
+        fixed("plural", &[Text, Text, Int], |_, a| {
+            Ok(value(a, usize::from(int(a, 2) != 1)))
+        }),
+        fixed("contains", &[Text, Text], |_, a| {
+            Ok(search::find(text(a, 1), text(a, 0)).is_some().into())
+        }),
+        fixed("hasPrefix", &[Text, Text], |_, a| {
+            Ok(text(a, 1).starts_with(text(a, 0)).into())
+        }),
+        fixed("hasSuffix", &[Text, Text], |_, a| {
+            Ok(text(a, 1).ends_with(text(a, 0)).into())
+        }),
+        variadic("quote", &[], Any, |_, a| {
+            Ok(join_present(a, |item| format::quote(&to_text(item))))
+        }),
+        variadic("squote", &[], Any, |_, a| {
+            Ok(join_present(a, |item| {
+                [b"'", print(item).as_slice(), b"'"].concat()
+            }))
+        }),
+        variadic("cat", &[], Any, |_, a| Ok(join_present(a, print))),
+        fixed("wrap", &[Int, Text], |runtime, a| {
+            Ok(wrapping::wrap(runtime, text(a, 1), int(a, 0), b"\n", false)?.into_value())
+        }),
+        fixed("wrapWith", &[Int, Text, Text], |runtime, a| {
+            let separator = if text(a, 1).is_empty() {
+                b"\n"
+            } else {
+                text(a, 1)
+            };
+            Ok(wrapping::wrap(runtime, text(a, 2), int(a, 0), separator, true)?.into_value())
+        }),
+        fixed("toString", &[Any], |_, a| Ok(to_text(&value(a, 0)).into())),
+        fixed("toStrings", &[Any], |_, a| {
+            Ok(Value::strings(lists::to_texts(&value(a, 0))))
+        }),
+        fixed("join", &[Text, Any], |runtime, a| {
+            let parts = lists::to_texts(&value(a, 1));
+            let size = parts
+                .iter()
+                .map(|part| part.len().saturating_add(text(a, 0).len()))
+                .sum();
+            runtime.charge(size)?;
+            Ok(parts.join(text(a, 0)).into_value())
+        }),
+        fixed("sortAlpha", &[Any], sort_alpha),
+        fixed("split", &[Text, Text], |runtime, a| {
+            numbered(runtime, search::split(text(a, 1), text(a, 0), -1))
+        }),
+        fixed("splitn", &[Text, Int, Text], |runtime, a| {
+            numbered(runtime, search::split(text(a, 2), text(a, 0), int(a, 1)))
+        }),
+        fixed("splitList", &[Text, Text], |runtime, a| {
+            let parts = search::split(text(a, 1), text(a, 0), -1);
+            lists::charge_items(runtime, parts.len())?;
+            Ok(Value::strings(parts))
+        }),
+        fixed(
+            "ternary",
+            &[Any, Any, whipstaff_gotemplate::Type::Bool],
+            |_, a| Ok(value(a, usize::from(!boolean(a, 2)))),
+        ),
+    ]
+}
+
+/// Turns bytes into a string value.
+pub(crate) trait IntoValue {
+    /// The string.
+    fn into_value(self) -> Value;
+}
+
+impl IntoValue for &[u8] {
+    fn into_value(self) -> Value {
+        Value::String(self.into())
+    }
+}
+
+impl IntoValue for Vec<u8> {
+    fn into_value(self) -> Value {
+        Value::String(self.into())
+    }
+}
+
+/// What `%v` prints.
+pub(crate) fn print(item: &Value) -> Vec<u8> {
+    format::sprint(std::slice::from_ref(item))
+}
+
+/// `strings.Repeat`.
+pub(crate) fn repeat(
+    runtime: &mut dyn Runtime,
+    unit: &[u8],
+    count: i64,
+) -> Result<Vec<u8>, FunctionError> {
+    let Ok(count) = usize::try_from(count) else {
+        return fail("strings: negative Repeat count");
+    };
+    let size = count.saturating_mul(unit.len());
+    if i64::try_from(size).is_err() {
+        return fail("strings: Repeat output length overflow");
+    }
+    runtime.charge(size)?;
+    Ok(unit.repeat(count))
+}
+
+fn indent(
+    runtime: &mut dyn Runtime,
+    start: &[u8],
+    spaces: i64,
+    whole: &[u8],
+) -> Result<Vec<u8>, FunctionError> {
+    let padding = repeat(runtime, b" ", spaces)?;
+    let lines = whole.split(|byte| *byte == b'\n');
+    let breaks = memchr::memchr_iter(b'\n', whole).count();
+    let size = breaks
+        .saturating_add(1)
+        .saturating_mul(padding.len())
+        .saturating_add(whole.len());
+    runtime.charge(size)?;
+    let mut out = Vec::with_capacity(size.saturating_add(start.len()));
+    out.extend_from_slice(start);
+    for (index, line) in lines.enumerate() {
+        if index > 0 {
+            out.push(b'\n');
+        }
+        out.extend_from_slice(&padding);
+        out.extend_from_slice(line);
+    }
+    Ok(out)
+}
+
+fn trim_all(_: &mut dyn Runtime, a: &[Value]) -> Outcome {
+    let cutset: Vec<char> = runes::runes(text(a, 0)).collect();
+    Ok(search::trim(text(a, 1), |rune| cutset.contains(&rune)).into_value())
+}
+
+fn map_case(a: &[Value], image: fn(char) -> char) -> Value {
+    runes::map_runes(text(a, 0), image).into()
+}
+
+fn truncate(_: &mut dyn Runtime, a: &[Value]) -> Outcome {
+    let (count, whole) = (int(a, 0), bytes(a, 1));
+    let length = whole.len() as i64;
+    let cut = if count < 0 {
+        usize::try_from(length.saturating_add(count))
+            .ok()
+            .and_then(|start| whole.get(start..))
+    } else {
+        usize::try_from(count).ok().and_then(|end| whole.get(..end))
+    };
+    Ok(match cut {
+        Some(cut) => cut.into_value(),
+        None => Value::String(whole),
+    })
+}
+
+fn substring(_: &mut dyn Runtime, a: &[Value]) -> Outcome {
+    let (start, end, whole) = (int(a, 0), int(a, 1), text(a, 2));
+    let length = whole.len() as i64;
+    if start < 0 {
+        return cut(whole, 0, end, true);
+    }
+    if end < 0 || end > length {
+        return cut(whole, start, length, false);
+    }
+    cut(whole, start, end, true)
+}
+
+/// `whole[start:end]` with the panic that Go has for it; `has_end` tells whether the end was written.
+fn cut(whole: &[u8], start: i64, end: i64, has_end: bool) -> Outcome {
+    let range = usize::try_from(start).ok().zip(usize::try_from(end).ok());
+    if let Some(cut) = range.and_then(|(start, end)| whole.get(start..end)) {
+        return Ok(cut.into_value());
+    }
+    let length = whole.len();
+    let bounds = match () {
+        () if end < 0 => format!("[:{end}]"),
+        () if end > length as i64 => format!("[:{end}] with length {length}"),
+        () if !has_end => format!("[{start}:{length}]"),
+        () => format!("[{start}:{end}]"),
+    };
+    fail(format!("runtime error: slice bounds out of range {bounds}"))
+}
+
+fn join_present(arguments: &[Value], image: impl Fn(&Value) -> Vec<u8>) -> Value {
+    let present = from(arguments, 0)
+        .iter()
+        .filter(|item| !matches!(item, Value::Nil));
+    present
+        .map(image)
+        .collect::<Vec<_>>()
+        .join(&b' ')
+        .into_value()
+}
+
+fn sort_alpha(_: &mut dyn Runtime, a: &[Value]) -> Outcome {
+    let mut texts = lists::to_texts(&value(a, 0));
+    texts.sort();
+    Ok(Value::strings(texts))
+}
+
+/// `map[string]string` with the keys `_0`, `_1`, …
+fn numbered(runtime: &mut dyn Runtime, parts: Vec<Bytes>) -> Outcome {
+    lists::charge_items(runtime, parts.len())?;
+    let entries: BTreeMap<Bytes, Value> = parts
+        .into_iter()
+        .enumerate()
+        .map(|(index, part)| (format!("_{index}").into(), Value::String(part)))
+        .collect();
+    Ok(Value::Map(Map::new(MapType::STRING, entries)))
+}
