@@ -82,7 +82,6 @@ impl<'a> Core<'a> {
             self.variables.clear();
             self.overlays.clear();
             self.includes.clear();
-            self.budget.surface();
             ExecuteError {
                 raised: self.raised.take(),
                 ..failure.into_error()
@@ -111,9 +110,9 @@ impl<'a> Core<'a> {
 
     /// Executes one template call deeper.
     fn execute_nested(&mut self, tree: &Tree, dot: &Value) -> Result<Vec<u8>, FunctionError> {
-        self.budget.enter()?;
+        let depth = self.budget.enter()?;
         let result = self.execute(tree, dot);
-        self.budget.leave();
+        self.budget.leave(depth);
         Ok(result?)
     }
 

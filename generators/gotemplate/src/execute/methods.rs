@@ -2,9 +2,12 @@
 
 use super::core::quoted;
 use crate::{
-    FunctionError, IntKind, Map, MapType, Signature, Type, Value,
-    format::{duration, month, weekday},
+    Bytes, FunctionError, IntKind, Map, MapType, Signature, Type, Value,
+    format::{duration, float, month, weekday},
+    grow_stack,
 };
+
+use serde_json::Value as Json;
 
 /// A method of a value.
 #[derive(Clone, Copy)]
@@ -20,6 +23,9 @@ impl std::fmt::Debug for NativeMethod {
             .finish_non_exhaustive()
     }
 }
+
+/// Nesting of values that `YAML` writes.
+const MAX_DOCUMENT_DEPTH: usize = 1_000;
 
 const NONE: &[Type] = &[];
 const STRING: &[Type] = &[Type::String];
@@ -41,6 +47,7 @@ pub(super) fn find(value: &Value, name: &str) -> Option<NativeMethod> {
             "AsMap" => method(NONE, as_map),
             "Table" => method(STRING, table),
             "PathValue" => method(STRING, path_value),
+            "YAML" => method(NONE, yaml),
             _ => None,
         },
         Value::Int(IntKind::Month, _) if name == "String" => {
@@ -175,4 +182,50 @@ fn path_value(value: &Value, arguments: &[Value]) -> Result<Value, FunctionError
         None | Some(Value::Map(_)) => Err(no_value(key)),
         Some(found) => Ok(found),
     }
+}
+
+fn yaml(value: &Value, _: &[Value]) -> Result<Value, FunctionError> {
+    let json = document(value, MAX_DOCUMENT_DEPTH)?;
+    let text = whipstaff_generator::yaml::marshal(&json);
+    text.map(Value::from)
+        .map_err(|error| FunctionError::new(error.to_string()))
+}
+
+/// What `encoding/json` makes of a value.
+fn document(value: &Value, depth: usize) -> Result<Json, FunctionError> {
+    let Some(depth) = depth.checked_sub(1) else {
+        let message = format!("values are nested deeper than {MAX_DOCUMENT_DEPTH} levels");
+        return Err(FunctionError::limit(message));
+    };
+    let unsupported = |what: &str| {
+        let message = format!("error marshaling into JSON: json: unsupported {what}");
+        FunctionError::new(message)
+    };
+    Ok(match value {
+        Value::Nil => Json::Null,
+        Value::Bool(truth) => Json::Bool(*truth),
+        Value::Int(_, number) => Json::from(*number),
+        Value::Uint(_, number) => Json::from(*number),
+        Value::Float(number) => serde_json::Number::from_f64(*number)
+            .map(Json::Number)
+            .ok_or_else(|| unsupported(&format!("value: {}", float(*number, b'g'))))?,
+        Value::String(text) => Json::String(text.to_text().into_owned()),
+        Value::List(list) => {
+            let items = list.iter().map(|item| grow_stack(|| document(item, depth)));
+            Json::Array(items.collect::<Result<_, _>>()?)
+        }
+        Value::Map(map) => {
+            let entry = |(key, item): (Bytes, Value)| {
+                Ok((
+                    key.to_text().into_owned(),
+                    grow_stack(|| document(&item, depth))?,
+                ))
+            };
+            let entries = map.entries().into_iter().map(entry);
+            Json::Object(entries.collect::<Result<_, FunctionError>>()?)
+        }
+        Value::Host(host) => host
+            .to_json()
+            .ok_or_else(|| unsupported(&format!("type: {}", host.type_name())))?,
+    })
 }
