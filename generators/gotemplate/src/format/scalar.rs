@@ -7,6 +7,7 @@ use super::{
     unicode::{RUNE_ERROR, is_print, runes},
 };
 use crate::Value;
+use std::fmt::Write;
 
 impl Printer {
     pub(super) fn integer(&mut self, value: &Value, bits: u64, signed: bool, verb: char) {
@@ -92,7 +93,7 @@ impl Printer {
         if let Some(character) =
             character.filter(|&character| self.flags.sharp && is_print(character))
         {
-            text.push_str(&format!(" '{character}'"));
+            let _ = write!(text, " '{character}'");
         }
         self.pad_with_spaces(text.as_bytes());
     }
@@ -178,11 +179,11 @@ impl Printer {
             if flags.sharp && (flags.space || index == 0) {
                 out.push_str(prefix);
             }
-            out.push_str(&if upper {
-                format!("{byte:02X}")
+            let _ = if upper {
+                write!(out, "{byte:02X}")
             } else {
-                format!("{byte:02x}")
-            });
+                write!(out, "{byte:02x}")
+            };
         }
         self.pad(out.as_bytes());
     }
