@@ -177,6 +177,19 @@ fn conversion(value: &Value, wanted: &str) -> String {
     format!("interface conversion: interface {{}} is {found}, not {wanted}")
 }
 
+/// The panic of Go functions that ask their argument for its type, if it is nil.
+pub(crate) fn refuse_nil(value: &Value) -> Result<(), FunctionError> {
+    match value {
+        Value::Nil => fail("reflect: call of reflect.Value.Type on zero Value"),
+        _ => Ok(()),
+    }
+}
+
+fn copy(runtime: &mut dyn Runtime, a: &[Value]) -> Outcome {
+    refuse_nil(&value(a, 0))?;
+    deep_copy(runtime, &value(a, 0), MAX_VALUE_DEPTH)
+}
+
 /// Lists and maps anew, with their types; everything else is immutable and shared.
 fn deep_copy(runtime: &mut dyn Runtime, value: &Value, depth: usize) -> Outcome {
     match value {

@@ -25,17 +25,20 @@ mod strings;
 mod toml_reader;
 mod toml_writer;
 mod wrapping;
+mod yaml;
 
-use whipstaff_gotemplate::{Dialect, FunctionTable};
+use whipstaff_gotemplate::{Dialect, FunctionTable, core_functions};
 
 /// The functions that templates of a Helm version may call, without the built-in ones of `text/template`.
 pub fn functions(dialect: Dialect) -> FunctionTable {
     let mut table = FunctionTable::new();
+    table.extend(core_functions());
     table.extend(strings::functions());
     table.extend(math::functions());
     table.extend(defaults::functions());
     table.extend(lists::functions());
     table.extend(dicts::functions());
     table.extend(encodings::functions(dialect));
+    table.extend(yaml::functions(dialect));
     table
 }

@@ -103,9 +103,6 @@ impl Writer<'_> {
     }
 
     fn entry(&mut self, path: &[&[u8]], value: &Value) -> Result<(), FunctionError> {
-        if is_nil(value) {
-            return Ok(());
-        }
         match (self.shape(value)?, value) {
             (Shape::Table, Value::Map(map)) => self.table(path, map),
             (Shape::Tables, Value::List(list)) => {
@@ -158,7 +155,11 @@ impl Writer<'_> {
     fn entries(&mut self, path: &[&[u8]], map: &Map) -> Result<(), FunctionError> {
         self.descend()?;
         let (simple, tables) = self.split(map)?;
-        for (key, value) in simple.iter().chain(&tables) {
+        for (key, value) in simple
+            .iter()
+            .chain(&tables)
+            .filter(|(_, value)| !is_nil(value))
+        {
             let mut path = path.to_vec();
             path.push(key);
             self.entry(&path, value)?;
