@@ -67,12 +67,8 @@ pub(crate) fn functions() -> Vec<Function> {
             merge::merge_all(runtime, map(a, 0), from(a, 1), Precedence::Source)
         }),
         variadic("dig", &[], Any, dig),
-        fixed("deepCopy", &[Any], |runtime, a| {
-            deep_copy(runtime, &value(a, 0), MAX_VALUE_DEPTH)
-        }),
-        fixed("mustDeepCopy", &[Any], |runtime, a| {
-            deep_copy(runtime, &value(a, 0), MAX_VALUE_DEPTH)
-        }),
+        fixed("deepCopy", &[Any], copy),
+        fixed("mustDeepCopy", &[Any], copy),
     ]
 }
 

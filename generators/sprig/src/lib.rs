@@ -6,28 +6,39 @@
 // Implementations share one type, also those that cannot fail.
 #![allow(clippy::unnecessary_wraps)]
 
+mod base_encoding;
 mod cases;
 mod cast;
+mod dates;
 mod decimal;
 mod declare;
 mod defaults;
 mod dicts;
 mod encodings;
 mod equality;
+pub mod glob;
+mod hashes;
 mod json;
 mod json_reader;
 mod lists;
 mod math;
 mod merge;
+mod network;
+mod paths;
+mod random;
+mod regex;
 mod runes;
 mod search;
+pub mod semver;
 mod strings;
 mod toml_reader;
 mod toml_writer;
+mod typed;
+mod urls;
 mod wrapping;
 mod yaml;
 
-use whipstaff_gotemplate::{Dialect, FunctionTable, core_functions};
+use whipstaff_gotemplate::{Dialect, Function, FunctionTable, core_functions};
 
 /// The functions that templates of a Helm version may call, without the built-in ones of `text/template`.
 pub fn functions(dialect: Dialect) -> FunctionTable {
@@ -38,7 +49,25 @@ pub fn functions(dialect: Dialect) -> FunctionTable {
     table.extend(defaults::functions());
     table.extend(lists::functions());
     table.extend(dicts::functions());
+    table.extend(codecs(dialect));
     table.extend(encodings::functions(dialect));
     table.extend(yaml::functions(dialect));
     table
+}
+
+/// Encodings, checksums, expressions, versions, dates, cryptography, and what depends on the environment.
+fn codecs(dialect: Dialect) -> impl Iterator<Item = Function> {
+    [
+        base_encoding::functions(),
+        dates::functions(dialect),
+        hashes::functions(),
+        network::functions(),
+        paths::functions(),
+        random::functions(),
+        regex::functions(),
+        semver::functions(),
+        urls::functions(),
+    ]
+    .into_iter()
+    .flatten()
 }

@@ -18,12 +18,6 @@ pub(crate) fn write(runtime: &mut dyn Runtime, value: &Value) -> Result<Vec<u8>,
         out: Vec::new(),
         depth: 0,
     };
-    // Go's encoder asks a nil value for its type.
-    if matches!(value, Value::Nil) {
-        return Err(FunctionError::new(
-            "reflect: call of reflect.Value.Type on zero Value",
-        ));
-    }
     writer.entry(&[], &plain(value)?)?;
     Ok(writer.out)
 }

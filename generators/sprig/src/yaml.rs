@@ -39,7 +39,7 @@ pub(crate) fn functions(dialect: Dialect) -> Vec<Function> {
 
 fn to_yaml(runtime: &mut dyn Runtime, value: &Value) -> Outcome {
     let document = json::to_document(runtime, value)?;
-    let text = yaml::to_string(&document);
+    let text = yaml::marshal(&document).map_err(|error| FunctionError::new(error.to_string()))?;
     runtime.charge(text.len())?;
     Ok(text.strip_suffix('\n').unwrap_or(&text).into())
 }
