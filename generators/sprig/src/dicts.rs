@@ -72,11 +72,10 @@ pub(crate) fn functions() -> Vec<Function> {
     ]
 }
 
-/// Sprig drops the errors of merging: the result is an empty text.
+/// Sprig drops the error of merging: the result is an empty text.
 fn swallow(outcome: Outcome) -> Outcome {
-    use whipstaff_gotemplate::FunctionErrorKind::Error;
     match outcome {
-        Err(FunctionError { kind: Error, .. }) => Ok("".into()),
+        Err(error) if error.message == merge::MISMATCH => Ok("".into()),
         other => other,
     }
 }

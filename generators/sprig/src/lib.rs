@@ -9,6 +9,7 @@
 mod base_encoding;
 mod cases;
 mod cast;
+mod crypto;
 mod dates;
 mod decimal;
 mod declare;
@@ -59,6 +60,7 @@ pub fn functions(dialect: Dialect) -> FunctionTable {
 fn codecs(dialect: Dialect) -> impl Iterator<Item = Function> {
     [
         base_encoding::functions(),
+        crypto::functions(),
         dates::functions(dialect),
         hashes::functions(),
         network::functions(),

@@ -1,7 +1,11 @@
 //! Functions on data, against what Helm 3.22.0 and 4.3.1 make of the same templates.
 
 use serde_json::Value as Json;
-use std::{collections::BTreeMap, path::Path, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+    sync::Arc,
+};
 use whipstaff_generator::LookupQuestion;
 use whipstaff_gotemplate::{
     Dialect, Environment, FunctionError, Map, MapType, Options, Renderer, TemplateSet, Value,
@@ -90,6 +94,48 @@ fn expected(case: &Json, dialect: Dialect) -> Result<String, String> {
         }
     }
     text("output").ok_or_else(|| text("error").unwrap_or_default())
+}
+
+#[test]
+fn no_dialect_has_a_function_that_its_helm_lacks() {
+    let names: Json = serde_json::from_str(&fixture("functions.json")).unwrap();
+    let recorded = |dialect: Dialect| -> BTreeSet<String> {
+        let names = names[dialect.to_string()].as_array().unwrap();
+        names
+            .iter()
+            .filter_map(Json::as_str)
+            .map(str::to_owned)
+            .collect()
+    };
+    let v3 = recorded(Dialect::V3);
+    let v4_1: BTreeSet<String> = v3
+        .iter()
+        .cloned()
+        .chain(["mustToYaml".to_owned()])
+        .collect();
+    let v4_2 = v4_1
+        .iter()
+        .cloned()
+        .chain(["mustToToml".to_owned()])
+        .collect();
+    for (dialect, expected) in [
+        (Dialect::V3, v3),
+        (Dialect::V4_1, v4_1),
+        (Dialect::V4_2, v4_2),
+        (Dialect::V4_3, recorded(Dialect::V4_3)),
+    ] {
+        let found = whipstaff_sprig::functions(dialect).names();
+        let added: Vec<_> = found
+            .iter()
+            .filter(|name| !expected.contains(**name))
+            .collect();
+        assert!(added.is_empty(), "{dialect}: {added:?}");
+        let missing: Vec<_> = expected
+            .iter()
+            .filter(|name| !found.contains(&name.as_str()))
+            .collect();
+        assert!(missing.is_empty(), "{dialect}: {missing:?}");
+    }
 }
 
 #[test]
