@@ -158,6 +158,8 @@ pub struct Generated {
     pub notes: String,
     /// Every question that was asked of the cluster, whether the snapshot held its answer or not, without repetition.
     pub lookups: Vec<LookupQuestion>,
+    /// The dialect that was rendered in, for generators that have dialects.
+    pub dialect: Option<String>,
     /// What a user should know although rendering succeeded.
     pub warnings: Vec<String>,
 }

@@ -1,1 +1,76 @@
-//! Placeholder.
+//! Renders Helm charts as Helm does, in the dialect of Helm 3 or of Helm 4.
+//!
+//! ```text
+//! .tgz ── unpack_chart_archive ──► FileTree ── load ──► Chart ── CompiledChart::render ──► Rendered ── render_text ──► text
+//!                                                          (values, release, capabilities)     │
+//!                                                                       HelmGenerator ◄────────┘
+//! ```
+//!
+//! [`HelmGenerator`] stands behind the [`Generator`](whipstaff_generator::Generator) trait and gives objects; [`CompiledChart`] gives
+//! what `helm template` prints.
+
+mod archive;
+mod capabilities;
+mod chart;
+mod chart_object;
+mod coalesce;
+mod compile;
+mod context;
+mod decode;
+mod dependencies;
+mod environment;
+mod error;
+mod files;
+mod generator;
+mod ignore;
+mod kinds;
+mod load;
+mod manifest;
+mod metadata;
+mod options;
+mod path_pattern;
+mod release_name;
+mod render;
+mod schema;
+mod split;
+mod strvals;
+mod template_error;
+mod text;
+mod tree;
+mod values;
+mod version;
+
+pub use archive::{
+    ArchiveError, MAX_ARCHIVE_BYTES, MAX_ARCHIVE_ENTRIES, MAX_ARCHIVE_FILE_BYTES,
+    unpack_chart_archive,
+};
+pub use capabilities::{
+    DEFAULT_API_VERSIONS, DEFAULT_KUBE_VERSION, KubeVersionError, RenderCapabilities,
+    RenderKubeVersion,
+};
+pub use chart::{Chart, ChartFile, Lock};
+pub use coalesce::TypeMismatch;
+pub use compile::CompileError;
+pub use context::ReleaseObject;
+pub use decode::DecodeError;
+pub use dependencies::DependencyError;
+pub use error::RenderError;
+pub use generator::HelmGenerator;
+pub use ignore::{IGNORE_FILE, IgnoreError, IgnoreRules, MAX_IGNORE_RULES};
+pub use load::{
+    LoadError, MAX_CHART_DEPTH, MAX_CHARTS, MAX_UNPACKED_BYTES, load, without_ignored,
+};
+pub use manifest::{HookManifest, Manifest, ManifestError};
+pub use metadata::{Dependency, MAX_DECLARED_DEPENDENCIES, Maintainer, Metadata, MetadataError};
+pub use options::HelmOptions;
+pub use release_name::{MAX_RELEASE_NAME, ReleaseNameError, check_release_name};
+pub use render::{CompiledChart, CrdFile, RenderInput, Rendered};
+pub use schema::SchemaError;
+pub use strvals::{
+    Assignment, AssignmentError, MAX_LIST_DEPTH, MAX_LIST_INDEX, MAX_NAME_DEPTH, ReadFile, assign,
+    assign_json,
+};
+pub use template_error::TemplateError;
+pub use text::{NoSuchTemplate, TextOptions, TextPart, render_text, show_only, text_parts, write_part};
+pub use values::{MAX_VALUES_DEPTH, ValuesError, merge_values, read_values, values_from_json};
+pub use whipstaff_gotemplate::{Dialect, DialectError, Map};

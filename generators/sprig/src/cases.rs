@@ -1,9 +1,9 @@
 //! Names in other spellings, as `github.com/huandu/xstrings` 1.5 spells them.
 
 use crate::runes::{
-    self, ERROR, decode, is_letter, is_number, is_punctuation, is_space, is_upper, to_lower,
-    to_upper,
+    self, ERROR, is_letter, is_number, is_punctuation, is_space, is_upper, to_lower, to_upper,
 };
+use whipstaff_gotemplate::format::decode_rune;
 
 /// `xstrings.ToPascalCase`: words begin with a capital and connectors between them go, but one of each run of them stays.
 pub(crate) fn pascal_case(name: &[u8]) -> String {
@@ -187,7 +187,7 @@ fn is_alphabetic(rune: char) -> bool {
 fn next_valid(bytes: &[u8], previous: char) -> (char, usize) {
     let mut width = 0;
     while let Some(rest) = bytes.get(width..).filter(|rest| !rest.is_empty()) {
-        let (rune, step) = decode(rest);
+        let (rune, step) = decode_rune(rest);
         width += step;
         if rune != ERROR {
             return (rune, width);

@@ -47,8 +47,8 @@ pub(crate) fn functions() -> Vec<Function> {
         fixed("kindIs", &[Text, Any], |_, a| {
             Ok((text(a, 0) == value(a, 1).kind().name().as_bytes()).into())
         }),
-        fixed("deepEqual", &[Any, Any], |_, a| {
-            Ok(deep_equal(&value(a, 0), &value(a, 1))?.into())
+        fixed("deepEqual", &[Any, Any], |runtime, a| {
+            Ok(deep_equal(runtime, &value(a, 0), &value(a, 1))?.into())
         }),
     ]
 }

@@ -44,29 +44,31 @@ pub(crate) fn functions() -> Vec<Function> {
         fixed("values", &[Map], values),
         variadic("pick", &[Map], Text, |runtime, a| filter(runtime, a, true)),
         variadic("omit", &[Map], Text, |runtime, a| filter(runtime, a, false)),
-        variadic("merge", &[Map], Map, |_, a| {
+        variadic("merge", &[Map], Map, |runtime, a| {
             swallow(merge::merge_all(
+                runtime,
                 map(a, 0),
                 from(a, 1),
                 Precedence::Destination,
             ))
         }),
-        variadic("mustMerge", &[Map], Map, |_, a| {
-            merge::merge_all(map(a, 0), from(a, 1), Precedence::Destination)
+        variadic("mustMerge", &[Map], Map, |runtime, a| {
+            merge::merge_all(runtime, map(a, 0), from(a, 1), Precedence::Destination)
         }),
-        variadic("mergeOverwrite", &[Map], Map, |_, a| {
-            swallow(merge::merge_all(map(a, 0), from(a, 1), Precedence::Source))
+        variadic("mergeOverwrite", &[Map], Map, |runtime, a| {
+            swallow(merge::merge_all(
+                runtime,
+                map(a, 0),
+                from(a, 1),
+                Precedence::Source,
+            ))
         }),
-        variadic("mustMergeOverwrite", &[Map], Map, |_, a| {
-            merge::merge_all(map(a, 0), from(a, 1), Precedence::Source)
+        variadic("mustMergeOverwrite", &[Map], Map, |runtime, a| {
+            merge::merge_all(runtime, map(a, 0), from(a, 1), Precedence::Source)
         }),
         variadic("dig", &[], Any, dig),
-        fixed("deepCopy", &[Any], |runtime, a| {
-            deep_copy(runtime, &value(a, 0), MAX_VALUE_DEPTH)
-        }),
-        fixed("mustDeepCopy", &[Any], |runtime, a| {
-            deep_copy(runtime, &value(a, 0), MAX_VALUE_DEPTH)
-        }),
+        fixed("deepCopy", &[Any], copy),
+        fixed("mustDeepCopy", &[Any], copy),
     ]
 }
 
@@ -169,6 +171,19 @@ fn conversion(value: &Value, wanted: &str) -> String {
         other => other.type_name(),
     };
     format!("interface conversion: interface {{}} is {found}, not {wanted}")
+}
+
+/// The panic of Go functions that ask their argument for its type, if it is nil.
+pub(crate) fn refuse_nil(value: &Value) -> Result<(), FunctionError> {
+    match value {
+        Value::Nil => fail("reflect: call of reflect.Value.Type on zero Value"),
+        _ => Ok(()),
+    }
+}
+
+fn copy(runtime: &mut dyn Runtime, a: &[Value]) -> Outcome {
+    refuse_nil(&value(a, 0))?;
+    deep_copy(runtime, &value(a, 0), MAX_VALUE_DEPTH)
 }
 
 /// Lists and maps anew, with their types; everything else is immutable and shared.

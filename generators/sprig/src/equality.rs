@@ -1,6 +1,6 @@
 //! Go's `reflect.DeepEqual`.
 
-use whipstaff_gotemplate::{FunctionError, Host, List, Map, Value};
+use whipstaff_gotemplate::{FunctionError, Host, List, Map, Runtime, Value};
 
 /// How deeply lists and maps may be nested where a function descends into them. Go ends with a stack overflow when a map holds
 /// itself; here it is an error of the template.
@@ -14,11 +14,21 @@ pub(crate) fn too_deep() -> FunctionError {
 }
 
 /// Whether two values have the same type and the same contents.
-pub(crate) fn deep_equal(left: &Value, right: &Value) -> Result<bool, FunctionError> {
-    equal(left, right, MAX_VALUE_DEPTH)
+pub(crate) fn deep_equal(
+    runtime: &mut dyn Runtime,
+    left: &Value,
+    right: &Value,
+) -> Result<bool, FunctionError> {
+    equal(runtime, left, right, MAX_VALUE_DEPTH)
 }
 
-fn equal(left: &Value, right: &Value, depth: usize) -> Result<bool, FunctionError> {
+#[expect(clippy::float_cmp, reason = "Go compares floats for equality, too")]
+fn equal(
+    runtime: &mut dyn Runtime,
+    left: &Value,
+    right: &Value,
+    depth: usize,
+) -> Result<bool, FunctionError> {
     match (left, right) {
         (Value::Nil, Value::Nil) => Ok(true),
         (Value::Bool(left), Value::Bool(right)) => Ok(left == right),
@@ -30,14 +40,19 @@ fn equal(left: &Value, right: &Value, depth: usize) -> Result<bool, FunctionErro
         }
         (Value::Float(left), Value::Float(right)) => Ok(left == right),
         (Value::String(left), Value::String(right)) => Ok(left == right),
-        (Value::List(left), Value::List(right)) => lists_equal(left, right, depth),
-        (Value::Map(left), Value::Map(right)) => maps_equal(left, right, depth),
+        (Value::List(left), Value::List(right)) => lists_equal(runtime, left, right, depth),
+        (Value::Map(left), Value::Map(right)) => maps_equal(runtime, left, right, depth),
         (Value::Host(left), Value::Host(right)) => Ok(hosts_equal(&**left, &**right)),
         _ => Ok(false),
     }
 }
 
-fn lists_equal(left: &List, right: &List, depth: usize) -> Result<bool, FunctionError> {
+fn lists_equal(
+    runtime: &mut dyn Runtime,
+    left: &List,
+    right: &List,
+    depth: usize,
+) -> Result<bool, FunctionError> {
     if left.list_type() != right.list_type() || left.len() != right.len() {
         return Ok(false);
     }
@@ -45,15 +60,22 @@ fn lists_equal(left: &List, right: &List, depth: usize) -> Result<bool, Function
         return Ok(true);
     }
     let depth = depth.checked_sub(1).ok_or_else(too_deep)?;
+    // Comparing takes time rather than memory; shared parts make it take more than the values are large.
+    runtime.charge(left.len())?;
     for (left, right) in left.iter().zip(right.iter()) {
-        if !equal(left, right, depth)? {
+        if !equal(runtime, left, right, depth)? {
             return Ok(false);
         }
     }
     Ok(true)
 }
 
-fn maps_equal(left: &Map, right: &Map, depth: usize) -> Result<bool, FunctionError> {
+fn maps_equal(
+    runtime: &mut dyn Runtime,
+    left: &Map,
+    right: &Map,
+    depth: usize,
+) -> Result<bool, FunctionError> {
     if left.map_type() != right.map_type() || left.len() != right.len() {
         return Ok(false);
     }
@@ -61,9 +83,11 @@ fn maps_equal(left: &Map, right: &Map, depth: usize) -> Result<bool, FunctionErr
         return Ok(true);
     }
     let depth = depth.checked_sub(1).ok_or_else(too_deep)?;
+    // Comparing takes time rather than memory; shared parts make it take more than the values are large.
+    runtime.charge(left.len())?;
     for (key, left) in left.entries() {
         let is_equal = match right.get(&key) {
-            Some(right) => equal(&left, &right, depth)?,
+            Some(right) => equal(runtime, &left, &right, depth)?,
             None => false,
         };
         if !is_equal {

@@ -3,6 +3,9 @@
 //! [`functions`] gives the table for a dialect. Each function has Go's signature, so that the engine checks arguments as Go's
 //! reflection does, and the error and panic texts of its original.
 
+// Implementations share one type, also those that cannot fail.
+#![allow(clippy::unnecessary_wraps)]
+
 mod base_encoding;
 mod cases;
 mod cast;
@@ -12,9 +15,12 @@ mod decimal;
 mod declare;
 mod defaults;
 mod dicts;
+mod encodings;
 mod equality;
 pub mod glob;
 mod hashes;
+mod json;
+mod json_reader;
 mod lists;
 mod math;
 mod merge;
@@ -26,22 +32,27 @@ mod runes;
 mod search;
 pub mod semver;
 mod strings;
+mod toml_reader;
+mod toml_writer;
 mod typed;
 mod urls;
 mod wrapping;
+mod yaml;
 
-use whipstaff_gotemplate::{Dialect, Function, FunctionTable};
+use whipstaff_gotemplate::{Dialect, Function, FunctionTable, core_functions};
 
 /// The functions that templates of a Helm version may call, without the built-in ones of `text/template`.
 pub fn functions(dialect: Dialect) -> FunctionTable {
-    let _ = dialect;
     let mut table = FunctionTable::new();
+    table.extend(core_functions());
     table.extend(strings::functions());
     table.extend(math::functions());
     table.extend(defaults::functions());
     table.extend(lists::functions());
     table.extend(dicts::functions());
     table.extend(codecs(dialect));
+    table.extend(encodings::functions(dialect));
+    table.extend(yaml::functions(dialect));
     table
 }
 

@@ -190,7 +190,7 @@ fn has(runtime: &mut dyn Runtime, a: &[Value]) -> Outcome {
     Ok(contains(runtime, &items, &value(a, 0))?.into())
 }
 
-/// Whether an equal element is there. Comparing costs time rather than memory, and is charged for, as the lists may be long.
+/// Whether an equal element is there. Comparing takes time rather than memory, and is charged for, as the lists may be long.
 fn contains(
     runtime: &mut dyn Runtime,
     items: &[Value],
@@ -198,7 +198,7 @@ fn contains(
 ) -> Result<bool, FunctionError> {
     runtime.charge(items.len())?;
     for item in items {
-        if deep_equal(needle, item)? {
+        if deep_equal(runtime, needle, item)? {
             return Ok(true);
         }
     }

@@ -4,8 +4,9 @@ use crate::{
     declare::Outcome,
     defaults::is_empty,
     equality::{MAX_VALUE_DEPTH, too_deep},
+    lists::charge_items,
 };
-use whipstaff_gotemplate::{FunctionError, Kind, Map, Value};
+use whipstaff_gotemplate::{FunctionError, Kind, Map, Runtime, Value};
 
 /// Which side wins where both have a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,6 +19,7 @@ pub(crate) enum Precedence {
 
 /// Merges the sources into the destination one after the other, and gives back the destination itself.
 pub(crate) fn merge_all(
+    runtime: &mut dyn Runtime,
     destination: Option<&Map>,
     sources: &[Value],
     precedence: Precedence,
@@ -26,13 +28,14 @@ pub(crate) fn merge_all(
     let destination =
         destination.unwrap_or_else(|| Map::new(whipstaff_gotemplate::MapType::ANY, [].into()));
     for source in sources.iter().filter_map(Value::as_map) {
-        merge(&destination, source, precedence, MAX_VALUE_DEPTH)?;
+        merge(runtime, &destination, source, precedence, MAX_VALUE_DEPTH)?;
     }
     Ok(Value::Map(destination))
 }
 
 /// What the destination does not have is shared with the source afterwards, not copied.
 fn merge(
+    runtime: &mut dyn Runtime,
     destination: &Map,
     source: &Map,
     precedence: Precedence,
@@ -42,6 +45,7 @@ fn merge(
         return Ok(());
     }
     let depth = depth.checked_sub(1).ok_or_else(too_deep)?;
+    charge_items(runtime, source.len())?;
     for (key, theirs) in source.entries() {
         let ours = destination.get(&key);
         if matches!(theirs, Value::Nil) {
@@ -51,7 +55,7 @@ fn merge(
             continue;
         }
         if let (Some(Value::Map(ours)), Value::Map(theirs)) = (&ours, &theirs) {
-            merge(ours, theirs, precedence, depth)?;
+            merge(runtime, ours, theirs, precedence, depth)?;
             if !ours.is_empty() {
                 continue;
             }

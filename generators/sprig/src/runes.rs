@@ -1,43 +1,17 @@
 //! Go's view of text: bytes that are decoded into runes one by one, and case mappings from rune to rune.
 
 use unicode_general_category::{GeneralCategory, get_general_category};
+use whipstaff_gotemplate::format;
 
 /// What an invalid byte decodes to.
-pub(crate) const ERROR: char = char::REPLACEMENT_CHARACTER;
-
-/// The first rune and its width. An invalid sequence gives [`ERROR`] of width one, as `utf8.DecodeRune` does; an empty text gives
-/// width zero.
-pub(crate) fn decode(bytes: &[u8]) -> (char, usize) {
-    let Some(&first) = bytes.first() else {
-        return (ERROR, 0);
-    };
-    let width = match first {
-        0..0x80 => return (char::from(first), 1),
-        0xc2..0xe0 => 2,
-        0xe0..0xf0 => 3,
-        0xf0..0xf5 => 4,
-        _ => return (ERROR, 1),
-    };
-    let decoded = bytes
-        .get(..width)
-        .and_then(|sequence| std::str::from_utf8(sequence).ok());
-    match decoded.and_then(|text| text.chars().next()) {
-        Some(rune) => (rune, width),
-        None => (ERROR, 1),
-    }
-}
+pub(crate) const ERROR: char = format::RUNE_ERROR;
 
 /// The runes of a text, as `range` over a Go string gives them.
 pub(crate) fn runes(bytes: &[u8]) -> impl Iterator<Item = char> + '_ {
-    let mut rest = bytes;
-    std::iter::from_fn(move || {
-        let (rune, width) = decode(rest);
-        rest = rest.get(width..).unwrap_or_default();
-        (width > 0).then_some(rune)
-    })
+    format::runes(bytes).map(|(_, rune, _)| rune)
 }
 
-/// Whether every byte belongs to a valid UTF-8 sequence.
+/// The text, with U+FFFD in place of each invalid byte.
 pub(crate) fn text_of(bytes: &[u8]) -> String {
     match std::str::from_utf8(bytes) {
         Ok(text) => text.to_owned(),

@@ -1,7 +1,10 @@
 //! Searching and cutting bytes as Go's `strings` does.
 
 use crate::{declare::fail, runes};
-use whipstaff_gotemplate::{Bytes, FunctionError, Runtime};
+use whipstaff_gotemplate::{
+    Bytes, FunctionError, Runtime,
+    format::{decode_last_rune, decode_rune},
+};
 
 /// Position of the first occurrence.
 pub(crate) fn find(whole: &[u8], part: &[u8]) -> Option<usize> {
@@ -28,7 +31,7 @@ pub(crate) fn split(whole: &[u8], separator: &[u8], limit: i64) -> Vec<Bytes> {
     let mut rest = whole;
     if separator.is_empty() {
         while !rest.is_empty() && parts.len() + 1 < limit {
-            let (head, tail) = rest.split_at(runes::decode(rest).1);
+            let (head, tail) = rest.split_at(decode_rune(rest).1);
             parts.push(head.into());
             rest = tail;
         }
@@ -91,32 +94,17 @@ pub(crate) fn trim_space(whole: &[u8]) -> &[u8] {
 pub(crate) fn trim(whole: &[u8], is_cut: impl Fn(char) -> bool) -> &[u8] {
     let mut rest = whole;
     loop {
-        let (rune, width) = runes::decode(rest);
+        let (rune, width) = decode_rune(rest);
         if width == 0 || !is_cut(rune) {
             break;
         }
         rest = rest.get(width..).unwrap_or_default();
     }
     loop {
-        let (rune, width) = decode_last(rest);
+        let (rune, width) = decode_last_rune(rest);
         if width == 0 || !is_cut(rune) {
             return rest;
         }
         rest = rest.get(..rest.len() - width).unwrap_or_default();
     }
-}
-
-/// `utf8.DecodeLastRune`.
-fn decode_last(bytes: &[u8]) -> (char, usize) {
-    if bytes.is_empty() {
-        return (runes::ERROR, 0);
-    }
-    for width in (1..=bytes.len().min(4)).rev() {
-        let tail = bytes.get(bytes.len() - width..).unwrap_or_default();
-        let (rune, decoded) = runes::decode(tail);
-        if decoded == width && (rune != runes::ERROR || width > 1) {
-            return (rune, width);
-        }
-    }
-    (runes::ERROR, 1)
 }

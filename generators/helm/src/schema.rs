@@ -1,0 +1,300 @@
+//! `values.schema.json`: whether values are what a chart wants (Helm 4.3, `pkg/chart/common/util/jsonschema.go`).
+//!
+//! The validator is by the author of the one that Helm uses. References to other hosts and to files are not followed.
+
+use crate::{
+    tree::{ChartTree, NodeId},
+    values::map_to_json,
+};
+use boon::{Compiler, ErrorKind, SchemaIndex, Schemas, UrlLoader, ValidationError};
+use serde_json::Value as Json;
+use std::error::Error as StdError;
+use whipstaff_gotemplate::{Map, Value, format};
+
+const SCHEMA_URL: &str = "file:///values.schema.json";
+
+/// Values that do not meet the schema of a chart or a subchart.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("values don't meet the specifications of the schema(s) in the following chart(s):\n{details}")]
+pub struct SchemaError {
+    /// Chart by chart, one violation a line.
+    pub details: String,
+}
+
+/// Validates the values of a chart and of its subcharts.
+///
+/// # Errors
+/// [`SchemaError`] with the violations of all charts, or the reason why a schema cannot be used.
+pub(crate) fn validate(tree: &ChartTree, values: &Map) -> Result<(), SchemaError> {
+    let mut details = String::new();
+    validate_chart(tree, ChartTree::ROOT, values, &mut details);
+    if details.is_empty() { Ok(()) } else { Err(SchemaError { details }) }
+}
+
+fn validate_chart(tree: &ChartTree, chart: NodeId, values: &Map, details: &mut String) {
+    let node = tree.node(chart);
+    if let Some(schema) = &node.chart.schema
+        && let Err(violations) = validate_values(schema, &Json::Object(map_to_json(values)))
+    {
+        details.push_str(&format!("{}:\n{violations}", node.name));
+    }
+    for child in &node.children {
+        let name = &tree.node(*child).name;
+        match values.get(name.as_bytes()) {
+            None | Some(Value::Nil) => {}
+            Some(Value::Map(values)) => validate_chart(tree, *child, &values, details),
+            Some(other) => details.push_str(&format!(
+                "{name}:\ninvalid type for values: expected object (map), got {}\n",
+                other.type_name()
+            )),
+        }
+    }
+}
+
+fn validate_values(schema: &[u8], values: &Json) -> Result<(), String> {
+    let schema: Json = serde_json::from_slice(schema).map_err(|error| error.to_string())?;
+    let (schemas, index) = compile(schema)?;
+    schemas.validate(values, index).map_err(|error| {
+        let mut text = String::new();
+        let mut causes: Vec<_> = error.causes.iter().collect();
+        sort(&mut causes);
+        for cause in causes {
+            describe(cause, 1, &mut text);
+        }
+        text
+    })
+}
+
+fn compile(schema: Json) -> Result<(Schemas, SchemaIndex), String> {
+    let mut schemas = Schemas::new();
+    let mut compiler = Compiler::new();
+    compiler.use_loader(Box::new(NoLoader));
+    compiler.add_resource(SCHEMA_URL, schema).map_err(|error| format!("{error:#}"))?;
+    let index =
+        compiler.compile(SCHEMA_URL, &mut schemas).map_err(|error| format!("{error:#}"))?;
+    Ok((schemas, index))
+}
+
+/// Refuses every reference out of the schema, except that a `urn:` stands for a schema that allows everything, as in Helm.
+struct NoLoader;
+
+impl UrlLoader for NoLoader {
+    fn load(&self, url: &str) -> Result<Json, Box<dyn StdError>> {
+        if url.starts_with("urn:") {
+            return Ok(Json::Bool(true));
+        }
+        Err(format!("references to other documents are not followed: {url}").into())
+    }
+}
+
+/// The order of properties in a schema is not kept, so that of violations is made to be that of the values' paths.
+fn sort(errors: &mut [&ValidationError<'_, '_>]) {
+    errors.sort_by_cached_key(|error| (error.instance_location.to_string(), message(&error.kind)));
+}
+
+fn describe(error: &ValidationError<'_, '_>, depth: usize, text: &mut String) {
+    let passed_over = error.causes.len() == 1 && matches!(error.kind, ErrorKind::Reference { .. });
+    let depth = if passed_over {
+        depth
+    } else {
+        let indent = "  ".repeat(depth - 1);
+        let at = quote(&error.instance_location.to_string());
+        text.push_str(&format!("{indent}- at {at}: {}\n", message(&error.kind)));
+        depth + 1
+    };
+    let mut causes: Vec<_> = error.causes.iter().collect();
+    sort(&mut causes);
+    for cause in causes {
+        describe(cause, depth, text);
+    }
+}
+
+fn message(kind: &ErrorKind<'_, '_>) -> String {
+    match kind {
+        ErrorKind::Not => "'not' failed".to_owned(),
+        ErrorKind::AllOf => "'allOf' failed".to_owned(),
+        ErrorKind::AnyOf => "'anyOf' failed".to_owned(),
+        ErrorKind::OneOf(None) => "'oneOf' failed, none matched".to_owned(),
+        ErrorKind::OneOf(Some((i, j))) => format!("'oneOf' failed, subschemas {i}, {j} matched"),
+        ErrorKind::ContentSchema => "'contentSchema' failed".to_owned(),
+        ErrorKind::PropertyName { prop } => format!("invalid propertyName {}", quote(prop)),
+        ErrorKind::Type { got, want } => {
+            let want: Vec<String> = want.iter().map(|wanted| wanted.to_string()).collect();
+            format!("got {got}, want {}", want.join(" or "))
+        }
+        ErrorKind::Enum { want } => match want.as_slice() {
+            values if !values.iter().all(is_primitive) => "'enum' failed".to_owned(),
+            [value] => format!("value must be {}", display(value)),
+            values => {
+                let values: Vec<String> = values.iter().map(display).collect();
+                format!("value must be one of {}", values.join(", "))
+            }
+        },
+        ErrorKind::Const { want } if is_primitive(want) => {
+            format!("value must be {}", display(want))
+        }
+        ErrorKind::Const { .. } => "'const' failed".to_owned(),
+        ErrorKind::Required { want } if want.len() == 1 => {
+            format!("missing property {}", quoted(want))
+        }
+        ErrorKind::Required { want } => format!("missing properties {}", quoted(want)),
+        ErrorKind::Dependency { prop, missing }
+        | ErrorKind::DependentRequired { prop, missing } => {
+            format!("properties {} required, if {} exists", quoted(missing), quote(prop))
+        }
+        ErrorKind::AdditionalProperties { got } => {
+            format!("additional properties {} not allowed", quoted(got))
+        }
+        ErrorKind::AdditionalItems { got } => format!("last {got} additionalItem(s) not allowed"),
+        ErrorKind::Pattern { got, want } => {
+            format!("{} does not match pattern {}", quote(got), quote(want))
+        }
+        ErrorKind::Format { got, want, err } => {
+            format!("{} is not valid {want}: {err}", display(got))
+        }
+        other => bound(other).unwrap_or_else(|| other.to_string()),
+    }
+}
+
+/// `minimum: got 1, want 2`, for everything that is a bound.
+fn bound(kind: &ErrorKind<'_, '_>) -> Option<String> {
+    let (name, got, want) = match kind {
+        ErrorKind::MinProperties { got, want } => ("minProperties", got.to_string(), want.to_string()),
+        ErrorKind::MaxProperties { got, want } => ("maxProperties", got.to_string(), want.to_string()),
+        ErrorKind::MinItems { got, want } => ("minItems", got.to_string(), want.to_string()),
+        ErrorKind::MaxItems { got, want } => ("maxItems", got.to_string(), want.to_string()),
+        ErrorKind::MinLength { got, want } => ("minLength", got.to_string(), want.to_string()),
+        ErrorKind::MaxLength { got, want } => ("maxLength", got.to_string(), want.to_string()),
+        ErrorKind::Minimum { got, want } => ("minimum", got.to_string(), want.to_string()),
+        ErrorKind::Maximum { got, want } => ("maximum", got.to_string(), want.to_string()),
+        ErrorKind::ExclusiveMinimum { got, want } => {
+            ("exclusiveMinimum", got.to_string(), want.to_string())
+        }
+        ErrorKind::ExclusiveMaximum { got, want } => {
+            ("exclusiveMaximum", got.to_string(), want.to_string())
+        }
+        ErrorKind::MultipleOf { got, want } => ("multipleOf", got.to_string(), want.to_string()),
+        _ => return None,
+    };
+    Some(format!("{name}: got {}, want {}", grouped(&got), grouped(&want)))
+}
+
+/// Thousands parted by commas, as the validator's printer writes numbers.
+fn grouped(number: &str) -> String {
+    let (sign, rest) = number.strip_prefix('-').map_or(("", number), |rest| ("-", rest));
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let (whole, fraction) = rest.split_at(digits);
+    let mut text = sign.to_owned();
+    for (at, digit) in whole.chars().enumerate() {
+        if at > 0 && (digits - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text + fraction
+}
+
+fn is_primitive(value: &Json) -> bool {
+    !matches!(value, Json::Array(_) | Json::Object(_))
+}
+
+fn display(value: &Json) -> String {
+    match value {
+        Json::String(text) => quote(text),
+        Json::Array(_) | Json::Object(_) => "value".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+fn quoted<T: AsRef<str>>(texts: &[T]) -> String {
+    let texts: Vec<String> = texts.iter().map(|text| quote(text.as_ref())).collect();
+    texts.join(", ")
+}
+
+fn quote(text: &str) -> String {
+    let go = String::from_utf8_lossy(&format::quote(text.as_bytes())).into_owned();
+    let inner = go.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(&go);
+    format!("'{}'", inner.replace("\\\"", "\"").replace('\'', "\\'"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn violations(schema: &Json, values: &Json) -> String {
+        validate_values(schema.to_string().as_bytes(), values).err().unwrap_or_default()
+    }
+
+    #[test]
+    fn violations_read_as_helms() {
+        let schema = json!({
+            "type": "object",
+            "required": ["name"],
+            "additionalProperties": false,
+            "properties": {
+                "name": {"type": ["string", "null"], "minLength": 2},
+                "port": {"type": "integer", "minimum": 1024, "maximum": 65535},
+                "kind": {"enum": ["a", "b"]},
+                "mode": {"const": "x"},
+                "list": {"type": "array", "uniqueItems": true, "maxItems": 2},
+                "any": {"anyOf": [{"type": "string"}, {"type": "boolean"}]},
+                "ref": {"$ref": "#/$defs/text"},
+                "it's": {"pattern": "^\"a\"$"},
+            },
+            "$defs": {"text": {"type": "string"}},
+        });
+        let cases = [
+            (json!({"name": "ab", "port": 8080.0}), ""),
+            (json!({}), "- at '': missing property 'name'\n"),
+            (json!({"name": 5}), "- at '/name': got number, want null or string\n"),
+            (json!({"name": "a"}), "- at '/name': minLength: got 1, want 2\n"),
+            (json!({"name": null, "port": 80}), "- at '/port': minimum: got 80, want 1,024\n"),
+            (json!({"name": null, "port": 1_000_000}), "- at '/port': maximum: got 1,000,000, want 65,535\n"),
+            (json!({"name": null, "kind": "c"}), "- at '/kind': value must be one of 'a', 'b'\n"),
+            (json!({"name": null, "mode": 1}), "- at '/mode': value must be 'x'\n"),
+            (json!({"name": null, "list": [1, 1]}), "- at '/list': items at 0 and 1 are equal\n"),
+            (json!({"name": null, "ref": 1}), "- at '/ref': got number, want string\n"),
+            (json!({"name": null, "more": 1}), "- at '': additional properties 'more' not allowed\n"),
+            (
+                json!({"name": null, "any": 1}),
+                "- at '/any': 'anyOf' failed\n  - at '/any': got number, want boolean\n  \
+                 - at '/any': got number, want string\n",
+            ),
+            (
+                json!({"name": null, "it's": "b"}),
+                "- at '/it\\'s': 'b' does not match pattern '^\"a\"$'\n",
+            ),
+        ];
+        for (values, expected) in cases {
+            assert_eq!(violations(&schema, &values), expected, "{values}");
+        }
+    }
+
+    #[test]
+    fn the_draft_decides_what_keywords_mean() {
+        // `dependencies` is of draft 7; in 2020-12 it is two other keywords.
+        let schema = |draft: &str| json!({"$schema": draft, "items": [{"type": "string"}]});
+        let values = json!([1]);
+        let seven = schema("http://json-schema.org/draft-07/schema#");
+        assert!(!violations(&seven, &values).is_empty());
+        let latest = schema("https://json-schema.org/draft/2020-12/schema");
+        assert!(violations(&latest, &values).contains("jsonschema"), "items must be a schema");
+    }
+
+    #[test]
+    fn other_documents_are_not_fetched() {
+        let remote = json!({"$ref": "https://example.org/schema.json"});
+        assert!(violations(&remote, &json!({})).contains("references to other documents"));
+        let file = json!({"$ref": "file:///etc/passwd"});
+        assert!(violations(&file, &json!({})).contains("references to other documents"));
+        let urn = json!({"$ref": "urn:example:anything"});
+        assert_eq!(violations(&urn, &json!({"a": 1})), "");
+    }
+
+    #[test]
+    fn a_schema_that_is_not_json_is_refused() {
+        assert!(validate_values(b"{", &json!({})).is_err());
+        assert!(validate_values(b"{} {}", &json!({})).is_err());
+    }
+}

@@ -1,0 +1,2 @@
+//! The whipstaff binary.
+fn main() {}
