@@ -96,7 +96,18 @@ pub fn unpack_chart_archive(bytes: &[u8]) -> Result<FileTree, ArchiveError> {
         // Where an archive names a file twice, Helm keeps both and uses the later one.
         files.insert(path, content)?;
     }
+    check_end(archive.into_inner())?;
     if files.is_empty() { Err(ArchiveError::Empty) } else { Ok(files) }
+}
+
+/// An archive that was cut off behind its last file is damaged all the same. What follows a whole archive does not matter.
+fn check_end(mut rest: impl Read) -> Result<(), ArchiveError> {
+    match io::copy(&mut rest, &mut io::sink()) {
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+            Err(ArchiveError::Read(error))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn is_extension(kind: tar::EntryType) -> bool {

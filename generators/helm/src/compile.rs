@@ -2,7 +2,7 @@
 
 use crate::context::Renderable;
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::BTreeMap,
     fmt,
     sync::{Arc, Mutex, PoisonError},
 };

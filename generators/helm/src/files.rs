@@ -27,7 +27,7 @@ impl Files {
     /// A pattern that cannot be read matches everything.
     fn glob(&self, pattern: &str) -> Self {
         let Ok(glob) = Glob::new(pattern, &['/']) else { return self.clone() };
-        let matching = self.0.iter().filter(|(path, _)| glob.matches(path));
+        let matching = self.0.iter().filter(|(path, _)| glob.is_match(path));
         Self(matching.map(|(path, data)| (path.clone(), Arc::clone(data))).collect())
     }
 

@@ -27,6 +27,7 @@ mod kinds;
 mod load;
 mod manifest;
 mod metadata;
+mod name_template;
 mod options;
 mod path_pattern;
 mod release_name;
@@ -62,6 +63,7 @@ pub use load::{
 };
 pub use manifest::{HookManifest, Manifest, ManifestError};
 pub use metadata::{Dependency, MAX_DECLARED_DEPENDENCIES, Maintainer, Metadata, MetadataError};
+pub use name_template::{NameTemplateError, render_release_name};
 pub use options::HelmOptions;
 pub use release_name::{MAX_RELEASE_NAME, ReleaseNameError, check_release_name};
 pub use render::{CompiledChart, CrdFile, RenderInput, Rendered};

@@ -54,10 +54,12 @@ impl HelmOptions {
         if options.is_null() {
             return Ok(Self::default());
         }
-        let options = Self::deserialize(options).map_err(|error| {
-            Error::new(ErrorKind::Parameters, "invalid options of the `helm` generator")
-                .caused_by(error)
-        })?;
+        let invalid =
+            || Error::new(ErrorKind::Parameters, "invalid options of the `helm` generator");
+        if !options.is_object() {
+            return Err(invalid());
+        }
+        let options = Self::deserialize(options).map_err(|error| invalid().caused_by(error))?;
         if let Some(version) = &options.kube_version {
             RenderKubeVersion::parse(version, options.dialect)
                 .map_err(|error| Error::new(ErrorKind::Parameters, error.to_string()))?;

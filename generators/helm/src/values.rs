@@ -69,8 +69,7 @@ fn read_document(
 pub(crate) fn check_depth(map: &JsonMap<String, Json>) -> Result<(), ValuesError> {
     let mut level: Vec<&Json> = map.values().collect();
     for _ in 0..MAX_VALUES_DEPTH {
-        let below = |value: &&'_ Json| -> Vec<_> { children(value) };
-        level = level.iter().flat_map(below).collect();
+        level = level.into_iter().flat_map(children).collect();
         if level.is_empty() {
             return Ok(());
         }
@@ -78,7 +77,7 @@ pub(crate) fn check_depth(map: &JsonMap<String, Json>) -> Result<(), ValuesError
     Err(ValuesError::Depth)
 }
 
-fn children<'a>(value: &&'a Json) -> Vec<&'a Json> {
+fn children(value: &Json) -> Vec<&Json> {
     match value {
         Json::Object(map) => map.values().collect(),
         Json::Array(items) => items.iter().collect(),
