@@ -42,7 +42,9 @@ pub(crate) fn to_text(runtime: &mut dyn Runtime, value: &Value) -> Result<Bytes,
 
 /// What `%v` prints.
 pub(crate) fn print(runtime: &mut dyn Runtime, value: &Value) -> Result<Vec<u8>, FunctionError> {
-    let text = format::sprint_within(std::slice::from_ref(value), format::MAX_PRINTED_BYTES)
+    let allowed = usize::try_from(runtime.options().limits.output_bytes).unwrap_or(usize::MAX);
+    let limit = allowed.min(format::MAX_PRINTED_BYTES);
+    let text = format::sprint_within(std::slice::from_ref(value), limit)
         .map_err(|error| FunctionError::limit(error.to_string()))?;
     runtime.charge(text.len())?;
     Ok(text)
