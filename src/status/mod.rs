@@ -7,6 +7,7 @@
 //! - A `CustomResourceDefinition` needs accepted names, an `APIService` must be available and a `Namespace` active.
 //! - A `Pod` that cannot be scheduled is in progress for as long as that lasts. kstatus calls it failed after fifteen seconds, but
 //!   nothing here has a clock, and new nodes take longer to come.
+//! - A `Pod` whose init containers are in a crash loop has failed, too.
 //! - A `DaemonSet` with the strategy `OnDelete` does not wait for its pods to be updated, as a `StatefulSet` does not.
 //! - Fields of an unexpected type count as missing.
 //!
@@ -160,7 +161,7 @@ fn check_deletion(live: &Live<'_>) -> Option<Assessment> {
 }
 
 fn check_generation(live: &Live<'_>, hints: &Hints) -> Option<Assessment> {
-    let generation = live.integer("/metadata/generation").unwrap_or_default();
+    let generation = live.integer("/metadata/generation")?;
     match live.integer("/status/observedGeneration") {
         Some(observed) if observed == generation => None,
         Some(observed) => Some(unobserved(generation, observed)),

@@ -65,6 +65,11 @@ fn any_object_is_judged_by_generation_and_conditions() {
                 "object exists",
             ),
             (
+                json!({"/metadata/generation": null, "/status/observedGeneration": 2}),
+                Current,
+                "object exists",
+            ),
+            (
                 json!({"/status/observedGeneration": 2}),
                 InProgress,
                 "generation 3 is not observed yet; the last one was 2",

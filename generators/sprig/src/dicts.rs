@@ -67,20 +67,15 @@ pub(crate) fn functions() -> Vec<Function> {
             merge::merge_all(runtime, map(a, 0), from(a, 1), Precedence::Source)
         }),
         variadic("dig", &[], Any, dig),
-        fixed("deepCopy", &[Any], |runtime, a| {
-            deep_copy(runtime, &value(a, 0), MAX_VALUE_DEPTH)
-        }),
-        fixed("mustDeepCopy", &[Any], |runtime, a| {
-            deep_copy(runtime, &value(a, 0), MAX_VALUE_DEPTH)
-        }),
+        fixed("deepCopy", &[Any], copy),
+        fixed("mustDeepCopy", &[Any], copy),
     ]
 }
 
-/// Sprig drops the errors of merging: the result is an empty text.
+/// Sprig drops the error of merging: the result is an empty text.
 fn swallow(outcome: Outcome) -> Outcome {
-    use whipstaff_gotemplate::FunctionErrorKind::Error;
     match outcome {
-        Err(FunctionError { kind: Error, .. }) => Ok("".into()),
+        Err(error) if error.message == merge::MISMATCH => Ok("".into()),
         other => other,
     }
 }
@@ -175,6 +170,19 @@ fn conversion(value: &Value, wanted: &str) -> String {
         other => other.type_name(),
     };
     format!("interface conversion: interface {{}} is {found}, not {wanted}")
+}
+
+/// The panic of Go functions that ask their argument for its type, if it is nil.
+pub(crate) fn refuse_nil(value: &Value) -> Result<(), FunctionError> {
+    match value {
+        Value::Nil => fail("reflect: call of reflect.Value.Type on zero Value"),
+        _ => Ok(()),
+    }
+}
+
+fn copy(runtime: &mut dyn Runtime, a: &[Value]) -> Outcome {
+    refuse_nil(&value(a, 0))?;
+    deep_copy(runtime, &value(a, 0), MAX_VALUE_DEPTH)
 }
 
 /// Lists and maps anew, with their types; everything else is immutable and shared.

@@ -4,6 +4,7 @@
 
 use crate::{
     declare::{Outcome, fixed, text, value},
+    dicts::refuse_nil,
     json::{self, Style},
     json_reader::{self, ReadError},
     lists::nil_list,
@@ -54,7 +55,10 @@ pub(crate) fn functions(dialect: Dialect) -> Vec<Function> {
         fixed("fromJson", &[Text], from_json),
         fixed("fromJsonArray", &[Text], from_json_array),
         fixed("mustFromJson", &[Text], must_from_json),
-        fixed("toToml", &[Any], |runtime, a| or_text(to_toml(runtime, a))),
+        fixed("toToml", &[Any], |runtime, a| {
+            refuse_nil(&value(a, 0))?;
+            or_text(to_toml(runtime, a))
+        }),
         fixed("fromToml", &[Text], |runtime, a| {
             let read = charged(runtime, text(a, 0)).and_then(|()| toml_reader::read(text(a, 0)));
             or_error_entry(read.map(Some), Value::map::<&str>([]))
@@ -178,6 +182,7 @@ fn must_from_json(runtime: &mut dyn Runtime, a: &[Value]) -> Outcome {
 }
 
 fn to_toml(runtime: &mut dyn Runtime, a: &[Value]) -> Outcome {
+    refuse_nil(&value(a, 0))?;
     let text = toml_writer::write(runtime, &value(a, 0))?;
     runtime.charge(text.len())?;
     Ok(Value::string(text))

@@ -1,6 +1,8 @@
 //! Writing JSON as Go's `encoding/json` does (Go 1.26).
 
 use crate::{
+    base_encoding::base64,
+    cast::to_int64,
     equality::{MAX_VALUE_DEPTH, too_deep},
     lists::{charge_items, is_nil_list},
     runes::ERROR,
@@ -86,7 +88,7 @@ fn document(
             Json::String(crate::runes::text_of(text))
         }
         Value::List(list) if is_nil_list(list) && form == Form::Json => Json::Null,
-        Value::List(list) if list.list_type() == ListType::Byte => Json::String(base64(list)),
+        Value::List(list) if list.list_type() == ListType::Byte => Json::String(byte_text(list)),
         Value::List(list) => {
             charge_items(runtime, list.len())?;
             let items = list.iter().map(|item| document(runtime, item, form, depth));
@@ -131,29 +133,10 @@ fn float_text(number: f64) -> String {
     }
 }
 
-/// How `encoding/json` writes bytes (RFC 4648, padded).
-fn base64(list: &List) -> String {
-    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let bytes: Vec<u8> = list
-        .iter()
-        .map(|item| crate::cast::to_int64(item) as u8)
-        .collect();
-    let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for group in bytes.chunks(3) {
-        let bits = group
-            .iter()
-            .fold(0_u32, |bits, byte| bits << 8 | u32::from(*byte))
-            << (8 * (3 - group.len()));
-        for position in 0..4 {
-            if position > group.len() {
-                out.push('=');
-                continue;
-            }
-            let index = (bits >> (18 - 6 * position) & 63) as usize;
-            out.extend(ALPHABET.get(index).copied().map(char::from));
-        }
-    }
-    out
+/// How `encoding/json` writes bytes.
+fn byte_text(list: &List) -> String {
+    let bytes: Vec<u8> = list.iter().map(|item| to_int64(item) as u8).collect();
+    base64(&bytes)
 }
 
 struct Writer {
@@ -175,7 +158,7 @@ impl Writer {
             Value::List(list) if is_nil_list(list) => self.out.push_str("null"),
             Value::List(list) if list.list_type() == ListType::Byte => {
                 self.out.push('"');
-                self.out.push_str(&base64(list));
+                self.out.push_str(&byte_text(list));
                 self.out.push('"');
             }
             Value::List(list) => self.list(runtime, list)?,

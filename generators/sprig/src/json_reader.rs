@@ -87,6 +87,11 @@ impl Reader<'_> {
         Ok(byte)
     }
 
+    /// The next byte inside a literal, a number or an escape. Go has it end at a space where the text does.
+    fn next_inside(&mut self) -> u8 {
+        self.next().unwrap_or(b' ')
+    }
+
     fn skip_space(&mut self) {
         while matches!(self.peek(), Some(b' ' | b'\t' | b'\r' | b'\n')) {
             self.position += 1;
@@ -160,7 +165,7 @@ impl Reader<'_> {
 
     fn literal(&mut self, name: &str, value: Value) -> Result<Value, ReadError> {
         for expected in name.bytes().skip(1) {
-            let byte = self.next()?;
+            let byte = self.next_inside();
             if byte != expected {
                 let expected = char::from(expected);
                 let context = format!("in literal {name} (expecting '{expected}')");
@@ -174,7 +179,7 @@ impl Reader<'_> {
         let start = self.position - 1;
         let mut digit = first;
         if first == b'-' {
-            digit = self.next()?;
+            digit = self.next_inside();
             if !digit.is_ascii_digit() {
                 return Err(invalid(digit, "in numeric literal"));
             }
@@ -207,7 +212,7 @@ impl Reader<'_> {
     }
 
     fn digits(&mut self, context: &str) -> Result<(), ReadError> {
-        let byte = self.next()?;
+        let byte = self.next_inside();
         if !byte.is_ascii_digit() {
             return Err(invalid(byte, context));
         }
@@ -238,7 +243,7 @@ impl Reader<'_> {
     }
 
     fn escape(&mut self) -> Result<char, ReadError> {
-        Ok(match self.next()? {
+        Ok(match self.next_inside() {
             b'b' => '\u{8}',
             b'f' => '\u{c}',
             b'n' => '\n',
@@ -276,7 +281,7 @@ impl Reader<'_> {
     fn hexadecimal(&mut self) -> Result<u32, ReadError> {
         let mut code = 0;
         for _ in 0..4 {
-            let byte = self.next()?;
+            let byte = self.next_inside();
             let Some(digit) = char::from(byte).to_digit(16) else {
                 return Err(invalid(byte, "in \\u hexadecimal character escape"));
             };
@@ -295,7 +300,7 @@ mod tests {
         for (text, expected) in [
             ("", "unexpected end of JSON input"),
             ("{", "unexpected end of JSON input"),
-            ("-", "unexpected end of JSON input"),
+            ("-", "invalid character ' ' in numeric literal"),
             ("x", "invalid character 'x' looking for beginning of value"),
             (
                 "'",

@@ -9,6 +9,7 @@
 mod base_encoding;
 mod cases;
 mod cast;
+mod crypto;
 mod dates;
 mod decimal;
 mod declare;
@@ -31,17 +32,19 @@ mod runes;
 mod search;
 pub mod semver;
 mod strings;
-mod typed;
-mod urls;
 mod toml_reader;
 mod toml_writer;
+mod typed;
+mod urls;
 mod wrapping;
+mod yaml;
 
-use whipstaff_gotemplate::{Dialect, Function, FunctionTable};
+use whipstaff_gotemplate::{Dialect, Function, FunctionTable, core_functions};
 
 /// The functions that templates of a Helm version may call, without the built-in ones of `text/template`.
 pub fn functions(dialect: Dialect) -> FunctionTable {
     let mut table = FunctionTable::new();
+    table.extend(core_functions());
     table.extend(strings::functions());
     table.extend(math::functions());
     table.extend(defaults::functions());
@@ -49,6 +52,7 @@ pub fn functions(dialect: Dialect) -> FunctionTable {
     table.extend(dicts::functions());
     table.extend(codecs(dialect));
     table.extend(encodings::functions(dialect));
+    table.extend(yaml::functions(dialect));
     table
 }
 
@@ -56,6 +60,7 @@ pub fn functions(dialect: Dialect) -> FunctionTable {
 fn codecs(dialect: Dialect) -> impl Iterator<Item = Function> {
     [
         base_encoding::functions(),
+        crypto::functions(),
         dates::functions(dialect),
         hashes::functions(),
         network::functions(),

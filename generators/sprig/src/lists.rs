@@ -80,30 +80,35 @@ pub(crate) fn to_texts(list: &Value) -> Vec<Bytes> {
     }
 }
 
-/// The elements of anything that is a slice in Go; none for another type, and Go's panic for nil.
-fn elements(list: &Value) -> Result<Option<Vec<Value>>, FunctionError> {
+/// Anything that is a slice in Go; none for another type, and Go's panic for nil.
+fn elements(list: &Value) -> Result<Option<List>, FunctionError> {
     match list {
         Value::Nil => Err(nil_dereference()),
-        Value::List(list) => Ok(Some(list.to_vec())),
+        Value::List(list) => Ok(Some(list.clone())),
         Value::Host(host) if host.kind() == Kind::Slice => {
             let entries = host.entries().unwrap_or_default();
-            Ok(Some(entries.into_iter().map(|(_, item)| item).collect()))
+            let items = entries.into_iter().map(|(_, item)| item).collect();
+            Ok(Some(List::new(ListType::Any, items)))
         }
         _ => Ok(None),
     }
 }
 
-/// The elements of the first argument, or the error that the function has for other types.
+/// The slice, or the error that the function has for other types.
+fn slice_of(list: &Value, complaint: &str) -> Result<List, FunctionError> {
+    let kind = list.kind().name();
+    elements(list)?.ok_or_else(|| FunctionError::new(format!("{complaint} {kind}")))
+}
+
+/// The elements of a slice, to build a new one of.
 fn items_of(
     runtime: &mut dyn Runtime,
     list: &Value,
     complaint: &str,
 ) -> Result<Vec<Value>, FunctionError> {
-    let Some(items) = elements(list)? else {
-        return fail(format!("{complaint} {}", list.kind().name()));
-    };
-    charge_items(runtime, items.len())?;
-    Ok(items)
+    let slice = slice_of(list, complaint)?;
+    charge_items(runtime, slice.len())?;
+    Ok(slice.to_vec())
 }
 
 fn new_list(runtime: &mut dyn Runtime, a: &[Value]) -> Outcome {
@@ -123,13 +128,13 @@ fn prepend(runtime: &mut dyn Runtime, a: &[Value]) -> Outcome {
     Ok(Value::list(items))
 }
 
-fn first(runtime: &mut dyn Runtime, a: &[Value]) -> Outcome {
-    let items = items_of(runtime, &value(a, 0), "Cannot find first on type")?;
+fn first(_: &mut dyn Runtime, a: &[Value]) -> Outcome {
+    let items = slice_of(&value(a, 0), "Cannot find first on type")?;
     Ok(items.first().cloned().unwrap_or_default())
 }
 
-fn last(runtime: &mut dyn Runtime, a: &[Value]) -> Outcome {
-    let items = items_of(runtime, &value(a, 0), "Cannot find last on type")?;
+fn last(_: &mut dyn Runtime, a: &[Value]) -> Outcome {
+    let items = slice_of(&value(a, 0), "Cannot find last on type")?;
     Ok(items.last().cloned().unwrap_or_default())
 }
 
@@ -186,7 +191,7 @@ fn has(runtime: &mut dyn Runtime, a: &[Value]) -> Outcome {
     if matches!(haystack, Value::Nil) {
         return Ok(false.into());
     }
-    let items = items_of(runtime, &haystack, "Cannot find has on type")?;
+    let items = slice_of(&haystack, "Cannot find has on type")?;
     Ok(contains(runtime, &items, &value(a, 0))?.into())
 }
 
@@ -229,7 +234,7 @@ fn concat(runtime: &mut dyn Runtime, a: &[Value]) -> Outcome {
             return fail(format!("Cannot concat type {} as list", list.kind().name()));
         };
         charge_items(runtime, items.len())?;
-        all.extend(items);
+        all.extend(items.iter().cloned());
     }
     Ok(if all.is_empty() {
         nil_list()

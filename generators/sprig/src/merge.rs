@@ -6,7 +6,10 @@ use crate::{
     equality::{MAX_VALUE_DEPTH, too_deep},
     lists::charge_items,
 };
-use whipstaff_gotemplate::{FunctionError, Kind, Map, Runtime, Value};
+use whipstaff_gotemplate::{FunctionError, Kind, Map, MapZero, Runtime, Value};
+
+/// The only error of merging that Sprig drops: all others are panics.
+pub(crate) const MISMATCH: &str = "src and dst must be of same type";
 
 /// Which side wins where both have a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,6 +49,7 @@ fn merge(
     }
     let depth = depth.checked_sub(1).ok_or_else(too_deep)?;
     charge_items(runtime, source.len())?;
+    refuse_other_elements(destination, source)?;
     for (key, theirs) in source.entries() {
         let ours = destination.get(&key);
         if matches!(theirs, Value::Nil) {
@@ -61,7 +65,7 @@ fn merge(
             }
         }
         if precedence == Precedence::Destination && is_pointer_under_map(ours.as_ref(), &theirs) {
-            return Err(FunctionError::new("src and dst must be of same type"));
+            return Err(FunctionError::new(MISMATCH));
         }
         let is_free = ours.as_ref().is_none_or(is_empty);
         if precedence == Precedence::Source || is_free {
@@ -69,6 +73,17 @@ fn merge(
         }
     }
     Ok(())
+}
+
+/// Go cannot put the elements of an untyped map into a `map[string]string`, and panics.
+fn refuse_other_elements(destination: &Map, source: &Map) -> Result<(), FunctionError> {
+    let (ours, theirs) = (destination.map_type().zero, source.map_type().zero);
+    if ours != MapZero::String || ours == theirs || source.is_empty() {
+        return Ok(());
+    }
+    Err(FunctionError::new(
+        "reflect.Value.SetMapIndex: value of type interface {} is not assignable to type string",
+    ))
 }
 
 /// The one combination of types that is an error: a pointer's place where the source has a map.

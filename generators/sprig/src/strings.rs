@@ -279,7 +279,11 @@ fn join_present(arguments: &[Value], image: impl Fn(&Value) -> Vec<u8>) -> Value
 }
 
 fn sort_alpha(_: &mut dyn Runtime, a: &[Value]) -> Outcome {
-    let mut texts = lists::to_texts(&value(a, 0));
+    let list = value(a, 0);
+    if matches!(list, Value::Nil) {
+        return Ok(Value::strings([to_text(&list)]));
+    }
+    let mut texts = lists::to_texts(&list);
     texts.sort();
     Ok(Value::strings(texts))
 }

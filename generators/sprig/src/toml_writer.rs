@@ -18,12 +18,6 @@ pub(crate) fn write(runtime: &mut dyn Runtime, value: &Value) -> Result<Vec<u8>,
         out: Vec::new(),
         depth: 0,
     };
-    // Go's encoder asks a nil value for its type.
-    if matches!(value, Value::Nil) {
-        return Err(FunctionError::new(
-            "reflect: call of reflect.Value.Type on zero Value",
-        ));
-    }
     writer.entry(&[], &plain(value)?)?;
     Ok(writer.out)
 }
@@ -103,9 +97,6 @@ impl Writer<'_> {
     }
 
     fn entry(&mut self, path: &[&[u8]], value: &Value) -> Result<(), FunctionError> {
-        if is_nil(value) {
-            return Ok(());
-        }
         match (self.shape(value)?, value) {
             (Shape::Table, Value::Map(map)) => self.table(path, map),
             (Shape::Tables, Value::List(list)) => {
@@ -158,7 +149,11 @@ impl Writer<'_> {
     fn entries(&mut self, path: &[&[u8]], map: &Map) -> Result<(), FunctionError> {
         self.descend()?;
         let (simple, tables) = self.split(map)?;
-        for (key, value) in simple.iter().chain(&tables) {
+        for (key, value) in simple
+            .iter()
+            .chain(&tables)
+            .filter(|(_, value)| !is_nil(value))
+        {
             let mut path = path.to_vec();
             path.push(key);
             self.entry(&path, value)?;

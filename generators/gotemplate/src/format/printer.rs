@@ -153,6 +153,11 @@ impl Printer {
             (Value::Nil, _) => self.bad_verb(value, verb),
             (_, 'T') => self.string(value.type_name().as_bytes(), 's'),
             (_, 'p') => self.pointer(value, verb),
+            // Only `Errorf` knows this verb; values with parts refuse it as a whole.
+            (Value::List(list), 'w') if list.list_type() == ListType::Byte => {
+                self.value(value, verb)
+            }
+            (_, 'w') => self.bad_verb(value, verb),
             _ => self.value(value, verb),
         }
     }

@@ -3,7 +3,10 @@
 use super::duration::{
     HOUR, MICROSECOND, MILLISECOND, MINUTE, SECOND, in_units, parse, round, truncate,
 };
-use crate::typed::{takes, value};
+use crate::{
+    cast::parse_float,
+    typed::{takes, value},
+};
 use whipstaff_gotemplate::{
     Function, FunctionError, IntKind, Runtime, Signature, Type, Value, format,
 };
@@ -126,10 +129,7 @@ fn from_text(text: &[u8]) -> Result<i64, String> {
     if let Ok(duration) = parse(trimmed.as_bytes()) {
         return Ok(duration);
     }
-    // Go reports digits beyond the range, where Rust reads infinity.
-    let number = trimmed.parse::<f64>().ok();
-    let number = number
-        .filter(|number| number.is_finite() || !trimmed.contains(|c: char| c.is_ascii_digit()));
+    let number = parse_float(trimmed.as_bytes());
     match number {
         Some(seconds) => from_seconds(seconds),
         None => {

@@ -25,3 +25,11 @@ pub(crate) fn functions(dialect: Dialect) -> Vec<Function> {
     }
     functions
 }
+
+/// A moment of UTC and a duration later, as `YYYYMMDDhhmmss`.
+pub(crate) fn compact_utc(unix: i64, nanoseconds: u32, later: i64) -> String {
+    let time = time::Time::from_unix(unix, nanoseconds)
+        .add(later)
+        .within(zone::Zone::Utc);
+    String::from_utf8_lossy(&write::write(&time, b"20060102150405")).into_owned()
+}

@@ -1,0 +1,194 @@
+//! Turns bytes into text that holds nothing but the characters YAML allows.
+//!
+//! Mirrors `readerc.go` of go.yaml.in/yaml v2.4.3, which reads the text piece by piece: a character it cannot take is an error only once
+//! the scanner gets near it.
+
+use std::borrow::Cow;
+
+use super::error::Error;
+
+/// The most bytes one text may have. (Our limit: Go has none.)
+pub(super) const MAX_INPUT_BYTES: usize = 64 << 20;
+
+/// How many bytes Go reads at once.
+const PIECE: usize = 512;
+
+/// Text ready for the scanner.
+#[derive(Debug)]
+pub(super) struct Input<'a> {
+    text: Cow<'a, str>,
+    unreadable_rest: Option<Error>,
+}
+
+impl<'a> Input<'a> {
+    /// Takes text.
+    pub(super) fn from_str(text: &'a str) -> Result<Self, Error> {
+        check_size(text.len())?;
+        let mark = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+        match first_forbidden(text) {
+            None => Ok(Self {
+                text: Cow::Borrowed(text.get(mark..).unwrap_or_default()),
+                unreadable_rest: None,
+            }),
+            Some(position) => {
+                let cut = start_of_piece(text.as_bytes(), mark, position);
+                Ok(Self {
+                    text: Cow::Borrowed(text.get(mark..cut).unwrap_or_default()),
+                    unreadable_rest: Some(Error::plain("control characters are not allowed")),
+                })
+            }
+        }
+    }
+
+    /// Takes bytes: UTF-8, or UTF-16 with a byte order mark.
+    pub(super) fn from_bytes(bytes: &'a [u8]) -> Result<Self, Error> {
+        check_size(bytes.len())?;
+        match bytes {
+            [0xFF, 0xFE, rest @ ..] => Self::from_utf16(rest, u16::from_le_bytes),
+            [0xFE, 0xFF, rest @ ..] => Self::from_utf16(rest, u16::from_be_bytes),
+            _ => match std::str::from_utf8(bytes) {
+                Ok(text) => Self::from_str(text),
+                Err(error) => Self::from_broken_utf8(bytes, error.valid_up_to()),
+            },
+        }
+    }
+
+    /// The text up to the piece that cannot be read.
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// What is wrong with the piece behind the text, if there is one.
+    pub(super) fn unreadable_rest(&self) -> Option<Error> {
+        self.unreadable_rest.clone()
+    }
+
+    fn from_broken_utf8(bytes: &'a [u8], valid: usize) -> Result<Self, Error> {
+        let (good, bad) = bytes.split_at_checked(valid).unwrap_or((bytes, &[]));
+        let good = std::str::from_utf8(good).unwrap_or_default();
+        let input = Self::from_str(good)?;
+        if input.unreadable_rest.is_some() {
+            return Ok(input);
+        }
+        let mark = good.len() - input.text.len();
+        let cut = start_of_piece(bytes, mark, valid);
+        Ok(Self {
+            text: Cow::Borrowed(good.get(mark..cut).unwrap_or_default()),
+            unreadable_rest: Some(Error::plain(utf8_problem(bad))),
+        })
+    }
+
+    fn from_utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Result<Self, Error> {
+        let mut text = String::with_capacity(bytes.len());
+        let mut problem = None;
+        let mut units = bytes.chunks(2).map(|pair| match pair {
+            [first, second] => Ok(unit([*first, *second])),
+            _ => Err("incomplete UTF-16 character"),
+        });
+        while let Some(next) = units.next() {
+            match next.and_then(|first| utf16_character(first, &mut units)) {
+                Ok(character) => text.push(character),
+                Err(reason) => {
+                    problem = Some(reason);
+                    break;
+                }
+            }
+        }
+        let cut = first_forbidden(&text);
+        if let Some(position) = cut {
+            text.truncate(position);
+            problem = Some("control characters are not allowed");
+        }
+        Ok(Self { text: Cow::Owned(text), unreadable_rest: problem.map(Error::plain) })
+    }
+}
+
+fn check_size(bytes: usize) -> Result<(), Error> {
+    if bytes <= MAX_INPUT_BYTES {
+        return Ok(());
+    }
+    Err(Error::plain(format!("the text has {bytes} bytes, more than the {MAX_INPUT_BYTES} allowed")))
+}
+
+fn utf16_character(
+    first: u16,
+    units: &mut impl Iterator<Item = Result<u16, &'static str>>,
+) -> Result<char, &'static str> {
+    match first {
+        0xDC00..=0xDFFF => Err("unexpected low surrogate area"),
+        0xD800..=0xDBFF => match units.next() {
+            Some(Ok(second @ 0xDC00..=0xDFFF)) => char::decode_utf16([first, second])
+                .next()
+                .and_then(Result::ok)
+                .ok_or("expected low surrogate area"),
+            Some(Ok(_)) => Err("expected low surrogate area"),
+            Some(Err(_)) | None => Err("incomplete UTF-16 surrogate pair"),
+        },
+        _ => char::from_u32(u32::from(first)).ok_or("invalid Unicode character"),
+    }
+}
+
+/// Where the first character is that YAML does not allow.
+fn first_forbidden(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at) {
+        let second = || bytes.get(at + 1).copied().unwrap_or(0);
+        let third = || bytes.get(at + 2).copied().unwrap_or(0);
+        match byte {
+            b'\t' | b'\n' | b'\r' | 0x20..=0x7E => at += 1,
+            0xC2 if second() != 0x85 && second() < 0xA0 => return Some(at),
+            0xEF if second() == 0xBF && third() >= 0xBE => return Some(at),
+            0xC2..=0xDF => at += 2,
+            0xE0..=0xEF => at += 3,
+            0xF0..=0xF7 => at += 4,
+            _ => return Some(at),
+        }
+    }
+    None
+}
+
+/// Where the piece that holds `position` starts, if the first one starts at 0 and `mark` bytes of it are a byte order mark.
+///
+/// A character cut in two at the end of a piece is read with the next one.
+fn start_of_piece(bytes: &[u8], mark: usize, position: usize) -> usize {
+    let mut start = 0;
+    loop {
+        let mut end = start + PIECE;
+        while end > start && end < bytes.len() && bytes.get(end).is_some_and(|b| b & 0xC0 == 0x80) {
+            end -= 1;
+        }
+        if position < end || end <= start {
+            return start.max(mark);
+        }
+        start = end;
+    }
+}
+
+/// What Go says about bytes that are no UTF-8.
+fn utf8_problem(bytes: &[u8]) -> &'static str {
+    let Some(&first) = bytes.first() else {
+        return "incomplete UTF-8 octet sequence";
+    };
+    let width = match first {
+        0xC0..=0xDF => 2,
+        0xE0..=0xEF => 3,
+        0xF0..=0xF7 => 4,
+        _ => return "invalid leading UTF-8 octet",
+    };
+    let Some(character) = bytes.get(..width) else {
+        return "incomplete UTF-8 octet sequence";
+    };
+    let trailing = character.get(1..).unwrap_or_default();
+    if trailing.iter().any(|octet| octet & 0xC0 != 0x80) {
+        return "invalid trailing UTF-8 octet";
+    }
+    let lead = u32::from(first) & (0x7F >> width);
+    let value = trailing.iter().fold(lead, |value, octet| value << 6 | u32::from(octet & 0x3F));
+    let smallest = match width {
+        2 => 0x80,
+        3 => 0x800,
+        _ => 0x1_0000,
+    };
+    if value < smallest { "invalid length of a UTF-8 sequence" } else { "invalid Unicode character" }
+}

@@ -1,0 +1,37 @@
+//! Where the files of a component come from.
+//!
+//! A [`Fetcher`] turns an address into an [`Artifact`]: it downloads an archive, checks its digest and unpacks it, and does
+//! none of that twice for the same content.
+//!
+//! ```text
+//! FetchRequest ─► cache, by pinned digest ──────────────────────────────► Artifact
+//!              └► conditional GET ─► 304: cache ────────────────────────┘
+//!                                 └► 200: check digest ─► unpack ─► cache ┘
+//! ```
+
+mod address;
+mod cache;
+mod download;
+mod error;
+mod fetcher;
+mod request;
+mod unpack;
+
+pub use error::{ArchiveError, SourceError};
+pub use fetcher::{FetchOptions, Fetcher};
+pub use request::{Credentials, FetchRequest};
+
+use whipstaff_generator::{Digest, FileTree};
+
+/// One revision of the files of a component.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Artifact {
+    /// The files, with paths relative to the root of the chart or folder.
+    pub files: FileTree,
+    /// What the source calls this revision; for an archive behind a URL, the text of the digest.
+    pub revision: String,
+    /// Digest of the bytes that the files were unpacked from.
+    pub digest: Digest,
+    /// Where it came from, without the query, which may hold a secret.
+    pub url: String,
+}
