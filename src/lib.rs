@@ -1,15 +1,42 @@
-//! Whipstaff.
+//! Whipstaff joins Helm charts and plain manifests to a cluster that keeps them true.
+//!
+//! The binary is an operator and a command line; this library is what both are made of, for operators of your own.
+//!
+//! ```text
+//! source ─► Artifact ─► Generator ─► ObjectSet ─► Desired ─┐
+//!                              inventory + observed ───────┴─► Plan ─► execute ─► status, events, metrics
+//! ```
+//!
+//! - [`run_operator`] runs the operator in a process of yours, with [`OperatorOptions`] that may hold generators of yours.
+//! - [`api`] has the custom resources, [`crds`] their definitions.
+//! - [`tree`] and [`headline`] show a component to a person.
+
+pub mod api;
+pub mod cli;
 
 mod class;
+mod cluster;
+mod component;
+mod controllers;
+mod crd;
+mod dependents;
+mod events;
 mod http;
+mod lease;
 mod metrics;
+mod operator;
 mod source;
+mod status;
 mod telemetry;
+mod tree;
 
 pub use class::Class;
-pub use http::{AdminServer, Endpoints, ListenError, Readiness};
-pub use metrics::{ComponentState, ControllerMetrics, DependentStatus, FetchOutcome};
-pub use metrics::{Metrics, Operation, ReconcileOutcome};
-pub use source::{ArchiveError, Artifact, Credentials, FetchOptions, FetchRequest};
-pub use source::{Fetcher, SourceError};
+pub use crd::{crd_files, crds};
+pub use http::ListenError;
+pub use lease::{LeaseError, LeaseOptions, lease_identity};
+pub use operator::{OperatorError, OperatorOptions, default_generators, run_operator};
+pub use source::{ArchiveError, SourceError};
+pub use status::Status;
 pub use telemetry::{DEFAULT_LOG_FILTER, LogFormat, TelemetryError, init as init_telemetry};
+pub use tree::{headline, tree};
+pub use whipstaff_generator as generator;

@@ -66,7 +66,12 @@ struct NameArguments {
 #[derive(Debug, clap::Args)]
 struct ValueArguments {
     /// Values file; `-` is standard input (may be given several times)
-    #[arg(short = 'f', long = "values", value_name = "FILE", value_delimiter = ',')]
+    #[arg(
+        short = 'f',
+        long = "values",
+        value_name = "FILE",
+        value_delimiter = ','
+    )]
     files: Vec<String>,
     /// Values as `key=value,list[0]=value` (may be given several times)
     #[arg(long, value_name = "VALUES", allow_hyphen_values = true)]
@@ -162,7 +167,10 @@ pub(crate) fn run(arguments: &TemplateArguments) -> Result<()> {
     }
     let missing = chart.missing_dependencies();
     if !missing.is_empty() {
-        bail!("found in Chart.yaml, but missing in charts/ directory: {}", missing.join(", "));
+        bail!(
+            "found in Chart.yaml, but missing in charts/ directory: {}",
+            missing.join(", ")
+        );
     }
     let lookups = LookupSnapshot::new();
     let mut limits = Limits::default();
@@ -189,7 +197,11 @@ pub(crate) fn run(arguments: &TemplateArguments) -> Result<()> {
 }
 
 fn warn(text: &str) -> Result<()> {
-    writeln!(io::stderr(), "warning: {}", text.trim_start_matches("warning: "))?;
+    writeln!(
+        io::stderr(),
+        "warning: {}",
+        text.trim_start_matches("warning: ")
+    )?;
     Ok(())
 }
 
@@ -229,15 +241,29 @@ impl TemplateArguments {
 
 impl NameArguments {
     fn choose(&self, chart: &str, dialect: Dialect) -> Result<String> {
-        if let Some(template) = self.name_template.as_deref().filter(|text| !text.is_empty()) {
+        if let Some(template) = self
+            .name_template
+            .as_deref()
+            .filter(|text| !text.is_empty())
+        {
             return Ok(render_release_name(template, dialect)?);
         }
         if !self.generate_name {
             return Ok(DEFAULT_RELEASE.to_owned());
         }
-        let base = Path::new(chart).file_name().and_then(|name| name.to_str()).unwrap_or("chart");
-        let base = base.split('.').next().filter(|name| !name.is_empty()).unwrap_or("chart");
-        let seconds = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+        let base = Path::new(chart)
+            .file_name()
+            .and_then(|name| name.to_str())
+            .unwrap_or("chart");
+        let base = base
+            .split('.')
+            .next()
+            .filter(|name| !name.is_empty())
+            .unwrap_or("chart");
+        let seconds = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default()
+            .as_secs();
         Ok(format!("{base}-{seconds}"))
     }
 }
@@ -256,7 +282,8 @@ impl ValueArguments {
             values = assign_json(text, &values, dialect)?;
         }
         for text in &self.set {
-            assign(text, &values, Assignment::Typed, dialect).context("failed parsing --set data")?;
+            assign(text, &values, Assignment::Typed, dialect)
+                .context("failed parsing --set data")?;
         }
         for text in &self.set_string {
             assign(text, &values, Assignment::Text, dialect)
@@ -284,7 +311,9 @@ impl ClusterArguments {
         if let Some(version) = &self.kube_version {
             capabilities.kube_version = RenderKubeVersion::parse(version, dialect)?;
         }
-        capabilities.api_versions.extend(self.api_versions.iter().cloned());
+        capabilities
+            .api_versions
+            .extend(self.api_versions.iter().cloned());
         Ok(capabilities)
     }
 }
@@ -326,7 +355,11 @@ impl OutputArguments {
     ) -> Result<()> {
         let mut written = BTreeSet::new();
         for part in text_parts(rendered, options) {
-            let below = if self.release_name && !part.is_crd { release } else { "" };
+            let below = if self.release_name && !part.is_crd {
+                release
+            } else {
+                ""
+            };
             let path = folder.join(below).join(part.path);
             if let Some(parent) = path.parent() {
                 fs::create_dir_all(parent)
@@ -340,7 +373,8 @@ impl OutputArguments {
                 fs::OpenOptions::new().append(true).open(&path)
             }
             .with_context(|| format!("cannot write {}", path.display()))?;
-            file.write_all(&text).with_context(|| format!("cannot write {}", path.display()))?;
+            file.write_all(&text)
+                .with_context(|| format!("cannot write {}", path.display()))?;
             writeln!(out, "wrote {}", path.display())?;
         }
         Ok(())
@@ -351,7 +385,10 @@ impl OutputArguments {
 fn read_input(path: &str) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     if path.trim() == "-" {
-        io::stdin().take(MAX_VALUES_BYTES).read_to_end(&mut bytes).context("cannot read input")?;
+        io::stdin()
+            .take(MAX_VALUES_BYTES)
+            .read_to_end(&mut bytes)
+            .context("cannot read input")?;
         return Ok(bytes);
     }
     if path.starts_with("http://") || path.starts_with("https://") {
@@ -390,7 +427,10 @@ fn read_folder(path: &Path) -> Result<FileTree> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
         Err(error) => return Err(error).context("cannot read .helmignore"),
     };
-    let mut walk = Walk { rules: IgnoreRules::parse(&ignore)?, files: FileTree::new() };
+    let mut walk = Walk {
+        rules: IgnoreRules::parse(&ignore)?,
+        files: FileTree::new(),
+    };
     walk.folder(path, "", 0)?;
     Ok(walk.files)
 }
@@ -414,7 +454,11 @@ impl Walk {
             let Some(name) = name.to_str() else {
                 bail!("the name of {} is not UTF-8", entry.path().display());
             };
-            let relative = if below.is_empty() { name.to_owned() } else { format!("{below}/{name}") };
+            let relative = if below.is_empty() {
+                name.to_owned()
+            } else {
+                format!("{below}/{name}")
+            };
             self.entry(&entry.path(), &relative, depth)?;
         }
         Ok(())

@@ -31,7 +31,6 @@ const MAX_PARALLEL_UNPACKS: usize = 2;
 
 /// Limits and settings of a [`Fetcher`].
 #[derive(Debug, Clone)]
-#[non_exhaustive]
 pub struct FetchOptions {
     /// Largest archive in bytes. Default: 32 MiB.
     pub max_archive_bytes: usize,

@@ -21,7 +21,7 @@ pub trait Environment: fmt::Debug {
 }
 
 /// How a [`Renderer`](crate::Renderer) executes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Options {
     /// Which Helm's behaviour is wanted.
     pub dialect: Dialect,
@@ -31,17 +31,6 @@ pub struct Options {
     pub lint: bool,
     /// What a rendering may use up.
     pub limits: Limits,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            dialect: Dialect::default(),
-            strict: false,
-            lint: false,
-            limits: Limits::default(),
-        }
-    }
 }
 
 /// What functions may use of the rendering that calls them.

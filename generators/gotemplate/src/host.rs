@@ -57,13 +57,16 @@ pub trait Host: fmt::Debug {
     fn as_any(&self) -> &dyn Any;
 }
 
+/// The implementation of a method: the host object, the rendering, and the arguments as its signature converted them.
+pub type MethodCall = fn(&dyn Host, &mut dyn Runtime, &[Value]) -> Result<Value, FunctionError>;
+
 /// A method of a host object.
 #[derive(Clone, Copy)]
 pub struct Method {
     /// Its parameters.
     pub signature: Signature,
     /// Calls it on a host object of the type that it was found on.
-    pub call: fn(&dyn Host, &mut dyn Runtime, &[Value]) -> Result<Value, FunctionError>,
+    pub call: MethodCall,
 }
 
 impl fmt::Debug for Method {

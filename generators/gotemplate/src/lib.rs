@@ -25,7 +25,7 @@ pub use dialect::{Dialect, DialectError};
 pub use environment::{Environment, Options, Runtime};
 pub use execute::{ExecuteError, Renderer, TemplateSet, core_functions};
 pub use function::{Function, FunctionError, FunctionErrorKind, FunctionTable, Signature, Type};
-pub use host::{Host, Method};
+pub use host::{Host, Method, MethodCall};
 pub use parse::ParseError;
 pub use stack::grow_stack;
 pub use value::{Bytes, IntKind, Kind, List, ListType, Map, MapType, MapZero, UintKind, Value};

@@ -444,14 +444,21 @@ impl Deref for List {
 
 /// A Go map with string keys: shared and mutable, with identity. Iteration is in the order of the keys' bytes, as `range` and
 /// printing have it in Go.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Map {
     entries: Rc<Entries>,
     map_type: MapType,
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Entries(RefCell<BTreeMap<Bytes, Value>>);
+
+impl fmt::Debug for Map {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // A map may contain itself, and values may be secret: only the keys are shown.
+        write!(f, "{} {:?}", self.map_type.name, self.keys())
+    }
+}
 
 impl Drop for Entries {
     fn drop(&mut self) {

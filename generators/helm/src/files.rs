@@ -38,7 +38,7 @@ impl Files {
             (name, Json::String(text(data)))
         };
         let entries: JsonMap<String, Json> = self.0.iter().map(named).collect();
-        let mut yaml = yaml::to_string(&Json::Object(entries));
+        let mut yaml = yaml::marshal(&Json::Object(entries)).unwrap_or_default();
         if yaml.ends_with('\n') {
             yaml.pop();
         }

@@ -16,6 +16,8 @@ use whipstaff_gotemplate::{
 
 /// Type of a `[]interface {}` that is nil.
 const NIL_LIST: ListType = ListType::Named("[]interface {}");
+/// Type of a `[]string` that is nil.
+const NIL_STRINGS: ListType = ListType::Named("[]string");
 
 pub(crate) fn functions() -> Vec<Function> {
     vec![
@@ -58,9 +60,14 @@ pub(crate) fn nil_list() -> Value {
     Value::List(List::new(NIL_LIST, Vec::new()))
 }
 
+/// A `[]string` that is nil.
+pub(crate) fn nil_strings() -> Value {
+    Value::List(List::new(NIL_STRINGS, Vec::new()))
+}
+
 /// Whether a list is nil rather than empty.
 pub(crate) fn is_nil_list(list: &List) -> bool {
-    list.list_type() == NIL_LIST && list.is_empty()
+    matches!(list.list_type(), NIL_LIST | NIL_STRINGS) && list.is_empty()
 }
 
 /// Takes the memory of a list's elements from the budget.

@@ -87,7 +87,7 @@ fn functions_print_what_sprig_prints() {
     assert!(count > 1000, "only {count} cases were read");
     let shown = failures
         .iter()
-        .take(400)
+        .take(20)
         .cloned()
         .collect::<Vec<_>>()
         .join("\n");
@@ -96,4 +96,74 @@ fn functions_print_what_sprig_prints() {
         "{} of {count} differ:\n{shown}",
         failures.len()
     );
+}
+
+#[test]
+fn certificates_repeat_with_the_environments_bytes() {
+    let source = r#"
+        {{- $ca := genCA "authority" 365 -}}
+        {{- $key := genPrivateKey "ecdsa" -}}
+        {{- $signed := genSignedCertWithKey "service" (list "10.0.0.1") (list "a.b") 30 $ca $key -}}
+        {{- $ca.Cert }}{{ $signed.Cert }}{{ $signed.Key }}{{ htpasswd "u" "p" }}{{ uuidv4 -}}
+    "#;
+    let first = render(source, 1).unwrap();
+    assert_eq!(first, render(source, 1).unwrap());
+    assert_ne!(first, render(source, 2).unwrap());
+}
+
+#[test]
+fn keys_that_are_given_come_back_and_bind_their_authority() {
+    let source = r#"
+        {{- $key := genPrivateKey "ed25519" -}}
+        {{- $ca := genCAWithKey "authority" 365 $key -}}
+        {{- eq $ca.Key $key }} {{ (buildCustomCert (b64enc $ca.Cert) (b64enc $ca.Key)).Cert | eq $ca.Cert -}}
+    "#;
+    assert_eq!(render(source, 1).unwrap(), b"true true");
+
+    let source = r#"
+        {{- $ca := genCAWithKey "authority" 365 (genPrivateKey "ecdsa") -}}
+        {{- $other := buildCustomCert (b64enc $ca.Cert) (genPrivateKey "ecdsa" | b64enc) -}}
+        {{- genSignedCert "service" nil nil 30 $other -}}
+    "#;
+    let error = render(source, 1).unwrap_err();
+    let expected = "error calling genSignedCert: error creating certificate: x509: provided \
+                    PrivateKey doesn't match parent's PublicKey";
+    assert!(error.ends_with(expected), "{error}");
+}
+
+#[test]
+fn dates_of_the_environment_are_what_now_and_ago_count_from() {
+    for (source, expected) in [
+        ("{{ now | unixEpoch }}", "1700000000"),
+        (
+            "{{ now | date \"2006-01-02T15:04:05.000\" }}",
+            "2023-11-14T22:13:20.123",
+        ),
+        ("{{ ago 1699996400 }}", "1h0m0s"),
+        ("{{ ago (now | dateModify \"-90s\") }}", "1m30s"),
+        ("{{ durationRound (now | dateModify \"-49h\") }}", "2d"),
+        ("{{ htmlDate \"whatever\" }}", "2023-11-14"),
+        (
+            "{{ date_in_zone \"15:04 MST\" 1.5 \"America/New_York\" }}",
+            "17:13 EST",
+        ),
+    ] {
+        assert_eq!(render(source, 1).unwrap(), expected.as_bytes(), "{source}");
+    }
+}
+
+#[test]
+fn sizes_that_templates_ask_for_are_limited() {
+    for source in [
+        "{{ randAlphaNum 9000000000000000000 }}",
+        "{{ randBytes 9000000000000000000 }}",
+    ] {
+        assert!(render(source, 1).is_err(), "{source}");
+    }
+    let nested = format!(
+        r#"{{{{ regexMatch "{}a{}" "a" }}}}"#,
+        "(".repeat(990),
+        ")".repeat(990)
+    );
+    assert_eq!(render(&nested, 1).unwrap(), b"true");
 }

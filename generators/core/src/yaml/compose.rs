@@ -9,8 +9,8 @@ use super::error::Error;
 use super::parser::{Event, EventKind, Parser};
 use super::scanner::Mark;
 
-/// How deep collections may be nested, aliases followed. (Go allows 10,000; every reader of the values recurses, so ours is the depth
-/// that fits a small stack.)
+/// How deep collections may be nested, aliases followed. (Go allows 10,000; every reader of the
+/// values recurses, so ours is the depth that fits a small stack.)
 pub(super) const MAX_DEPTH: usize = 1_000;
 
 /// The place of a node in its [`Tree`].
@@ -19,8 +19,14 @@ pub(super) type NodeId = usize;
 /// What a node is.
 #[derive(Debug)]
 pub(super) enum NodeKind<'a> {
-    Scalar { value: Cow<'a, str>, implicit: bool },
-    Alias { name: &'a str, target: NodeId },
+    Scalar {
+        value: Cow<'a, str>,
+        implicit: bool,
+    },
+    Alias {
+        name: &'a str,
+        target: NodeId,
+    },
     Sequence(Vec<NodeId>),
     /// Keys and values in turn.
     Mapping(Vec<NodeId>),
@@ -57,14 +63,18 @@ pub(super) fn compose<'a>(parser: &mut Parser<'a>) -> Result<Option<Tree<'a>>, E
     loop {
         let Some(event) = parser.next_event()? else {
             // Go panics here: the end of the stream was taken for something else.
-            return Err(Error::plain("attempted to go past the end of stream; corrupted value?"));
+            return Err(Error::plain(
+                "attempted to go past the end of stream; corrupted value?",
+            ));
         };
         if composer.add(event)? {
             break;
         }
     }
     parser.next_event()?;
-    Ok(Some(Tree { nodes: composer.nodes }))
+    Ok(Some(Tree {
+        nodes: composer.nodes,
+    }))
 }
 
 #[derive(Default)]
@@ -78,7 +88,10 @@ impl<'a> Composer<'a> {
     /// Adds an event's node; true once the root is complete.
     fn add(&mut self, event: Event<'a>) -> Result<bool, Error> {
         let kind = match event.kind {
-            EventKind::Scalar => NodeKind::Scalar { value: event.value, implicit: event.implicit },
+            EventKind::Scalar => NodeKind::Scalar {
+                value: event.value,
+                implicit: event.implicit,
+            },
             EventKind::Alias => self.alias(event.anchor.unwrap_or_default(), event.start)?,
             EventKind::SequenceStart => NodeKind::Sequence(Vec::new()),
             EventKind::MappingStart => NodeKind::Mapping(Vec::new()),
@@ -93,9 +106,16 @@ impl<'a> Composer<'a> {
         {
             self.anchors.insert(name, id);
         }
-        self.nodes.push(Node { kind, tag: event.tag, start: event.start });
+        self.nodes.push(Node {
+            kind,
+            tag: event.tag,
+            start: event.start,
+        });
         self.attach(id);
-        if matches!(event.kind, EventKind::SequenceStart | EventKind::MappingStart) {
+        if matches!(
+            event.kind,
+            EventKind::SequenceStart | EventKind::MappingStart
+        ) {
             self.open.push(id);
             if self.open.len() > MAX_DEPTH {
                 let problem = format!("exceeded max depth of {MAX_DEPTH}");
@@ -114,7 +134,11 @@ impl<'a> Composer<'a> {
     }
 
     fn attach(&mut self, id: NodeId) {
-        let Some(parent) = self.open.last().and_then(|parent| self.nodes.get_mut(*parent)) else {
+        let Some(parent) = self
+            .open
+            .last()
+            .and_then(|parent| self.nodes.get_mut(*parent))
+        else {
             return;
         };
         if let NodeKind::Sequence(children) | NodeKind::Mapping(children) = &mut parent.kind {

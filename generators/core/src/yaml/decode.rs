@@ -1,6 +1,7 @@
 //! Makes values of a document tree.
 //!
-//! Mirrors the second half of `decode.go` of go.yaml.in/yaml v2.4.3, and the conversion to JSON of sigs.k8s.io/yaml v1.6.0.
+//! Mirrors the second half of `decode.go` of go.yaml.in/yaml v2.4.3, and the conversion to JSON of
+//! sigs.k8s.io/yaml v1.6.0.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashSet};
@@ -11,8 +12,8 @@ use super::compose::{MAX_DEPTH, NodeId, NodeKind, Tree};
 use super::error::Error;
 use super::go_number::{format_key, through_json};
 use super::go_syntax::{go_syntax, number, quote};
-use super::unrepresentable;
 use super::resolve::{Resolved, Tag, decode_base64, replace_invalid_utf8, resolve};
+use super::unrepresentable;
 
 /// How many nodes may be decoded before the share that comes from aliases has to shrink.
 const ALIAS_RATIO_RANGE_LOW: usize = 400_000;
@@ -26,7 +27,8 @@ const ALIAS_RATIO_MAX: f64 = 0.99;
 /// The share of nodes that may come from aliases in large documents.
 const ALIAS_RATIO_MIN: f64 = 0.10;
 
-/// How many nodes may be decoded, and how many of them come from aliases, before the share counts at all.
+/// How many nodes may be decoded, and how many of them come from aliases, before the share counts
+/// at all.
 const ALIAS_RATIO_EXEMPT: (usize, usize) = (1_000, 100);
 
 /// The most bytes of text aliases may repeat. (Our limit: in Go the copies share their bytes.)
@@ -47,13 +49,23 @@ pub(super) fn decode(tree: &Tree<'_>, strict: bool) -> Result<Value, Error> {
         duplicates: Vec::new(),
         has_unrepresentable: false,
     };
-    let value = if tree.nodes.is_empty() { Value::Null } else { decoder.value(0)? };
+    let value = if tree.nodes.is_empty() {
+        Value::Null
+    } else {
+        decoder.value(0)?
+    };
     if let Some((line, _)) = decoder.duplicates.first() {
-        let problems: Vec<_> = decoder.duplicates.iter().map(|(_, text)| text.as_str()).collect();
+        let problems: Vec<_> = decoder
+            .duplicates
+            .iter()
+            .map(|(_, text)| text.as_str())
+            .collect();
         let problem = format!("unmarshal errors:\n  {}", problems.join("\n  "));
         return Err(Error::plain(problem).at_line(*line));
     }
-    if decoder.has_unrepresentable { unrepresentable::check(&value)? }
+    if decoder.has_unrepresentable {
+        unrepresentable::check(&value)?;
+    }
     Ok(value)
 }
 
@@ -74,16 +86,28 @@ pub(super) fn scalar_value<'t>(
     let Some(bytes) = decode_base64(text) else {
         return Err(Error::plain("!!binary value contains invalid base64 data"));
     };
-    let text = String::from_utf8(bytes)
-        .unwrap_or_else(|error| replace_invalid_utf8(error.as_bytes()));
+    let text =
+        String::from_utf8(bytes).unwrap_or_else(|error| replace_invalid_utf8(error.as_bytes()));
     Ok((Resolved::Text, Cow::Owned(text)))
+}
+
+/// Whether the key asks for another mapping to be put into this one.
+pub(super) fn is_merge(tree: &Tree<'_>, id: NodeId) -> bool {
+    let Some(node) = tree.nodes.get(id) else {
+        return false;
+    };
+    let NodeKind::Scalar { value, implicit } = &node.kind else {
+        return false;
+    };
+    value == "<<" && (*implicit || Tag::of(&node.tag) == Tag::Merge)
 }
 
 /// A mapping that is being filled, by its own pairs and by merged ones.
 #[derive(Default)]
 struct Entries {
     map: Map<String, Value>,
-    /// The keys so far, as Go tells them apart: `1` and `"1"` are two. Kept in strict decoding only.
+    /// The keys so far, as Go tells them apart: `1` and `"1"` are two. Kept in strict decoding
+    /// only.
     seen: HashSet<String>,
 }
 
@@ -98,7 +122,8 @@ struct Decoder<'t, 'a> {
     open_aliases: BTreeSet<NodeId>,
     /// Lines and texts of keys that were there before.
     duplicates: Vec<(usize, String)>,
-    /// Whether anything was decoded that JSON cannot hold. It may be replaced later on, so it is no error yet.
+    /// Whether anything was decoded that JSON cannot hold. It may be replaced later on, so it is no
+    /// error yet.
     has_unrepresentable: bool,
 }
 
@@ -156,13 +181,10 @@ impl<'t> Decoder<'t, '_> {
             Resolved::Int(value) => value.into(),
             Resolved::Uint(value) => value.into(),
             Resolved::Text | Resolved::Timestamp => Value::String(text.into_owned()),
-            Resolved::Float(value) => match through_json(value) {
-                Some(value) => value,
-                None => {
-                    self.has_unrepresentable = true;
-                    unrepresentable::value(&number(resolved).unwrap_or_default(), self.line(id))
-                }
-            },
+            Resolved::Float(value) => through_json(value).unwrap_or_else(|| {
+                self.has_unrepresentable = true;
+                unrepresentable::value(&number(resolved).unwrap_or_default(), self.line(id))
+            }),
         }
     }
 
@@ -178,7 +200,7 @@ impl<'t> Decoder<'t, '_> {
     }
 
     fn pair(&mut self, key: NodeId, value: NodeId, entries: &mut Entries) -> Result<(), Error> {
-        if self.is_merge(key) {
+        if is_merge(self.tree, key) {
             return self.merge(value, entries);
         }
         let name = self.key(key)?;
@@ -204,11 +226,19 @@ impl<'t> Decoder<'t, '_> {
     fn key(&mut self, id: NodeId) -> Result<Key, Error> {
         let tree = self.tree;
         let mut target = id;
-        if let Some(NodeKind::Alias { target: aliased, .. }) = tree.nodes.get(id).map(|n| &n.kind) {
+        if let Some(NodeKind::Alias {
+            target: aliased, ..
+        }) = tree.nodes.get(id).map(|n| &n.kind)
+        {
             target = *aliased;
         }
-        let Some((node, NodeKind::Scalar { value: text, implicit })) =
-            tree.nodes.get(target).map(|node| (node, &node.kind))
+        let Some((
+            node,
+            NodeKind::Scalar {
+                value: text,
+                implicit,
+            },
+        )) = tree.nodes.get(target).map(|node| (node, &node.kind))
         else {
             self.value(id)?;
             let problem = format!("invalid map key: {}", go_syntax(tree, id, false));
@@ -234,7 +264,8 @@ impl<'t> Decoder<'t, '_> {
         Ok(Key { text, resolved })
     }
 
-    /// Puts the pairs of another mapping, or of several, into this one. They replace the pairs before them.
+    /// Puts the pairs of another mapping, or of several, into this one. They replace the pairs
+    /// before them.
     fn merge(&mut self, id: NodeId, entries: &mut Entries) -> Result<(), Error> {
         let Some(node) = self.tree.nodes.get(id) else {
             return Ok(());
@@ -276,16 +307,6 @@ impl<'t> Decoder<'t, '_> {
             .at_line(self.line(id))
     }
 
-    fn is_merge(&self, id: NodeId) -> bool {
-        let Some(node) = self.tree.nodes.get(id) else {
-            return false;
-        };
-        let NodeKind::Scalar { value, implicit } = &node.kind else {
-            return false;
-        };
-        value == "<<" && (*implicit || Tag::of(&node.tag) == Tag::Merge)
-    }
-
     fn enter_alias(&mut self, id: NodeId, name: &str) -> Result<(), Error> {
         if !self.open_aliases.insert(id) {
             let problem = format!("anchor '{name}' value contains itself");
@@ -325,7 +346,10 @@ impl<'t> Decoder<'t, '_> {
     }
 
     fn line(&self, id: NodeId) -> usize {
-        self.tree.nodes.get(id).map_or(0, |node| node.start.line as usize + 1)
+        self.tree
+            .nodes
+            .get(id)
+            .map_or(0, |node| node.start.line as usize + 1)
     }
 }
 

@@ -4,11 +4,13 @@ use std::borrow::Cow;
 
 use super::scanner::Mark;
 
-/// Says why a text could not be read as YAML, or a value not be written as it, in the words Go programs use.
+/// Says why a text could not be read as YAML, or a value not be written as it, in the words Go
+/// programs use.
 ///
-/// The displayed text is the one of `sigs.k8s.io/yaml` v1.6.0 over `go.yaml.in/yaml/v2` v2.4.3, line numbers included: that library
-/// names no line for the first one, and the line before the right one when the grammar (not the tokens) is at fault.
-/// [`Error::line`] and [`Error::column`] are exact.
+/// The displayed text is the one of `sigs.k8s.io/yaml` v1.6.0 over `go.yaml.in/yaml/v2` v2.4.3,
+/// line numbers included: that library names no line for the first one, and the line before the
+/// right one when the grammar (not the tokens) is at fault. [`Error::line`] and [`Error::column`]
+/// are exact.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}{message}", if *.reading { "error converting YAML to JSON: " } else { "" })]
 pub struct Error {
@@ -35,7 +37,8 @@ impl Error {
         &self.problem
     }
 
-    /// The text of the YAML library alone: `yaml: line 3: mapping values are not allowed in this context`.
+    /// The text of the YAML library alone: `yaml: line 3: mapping values are not allowed in this
+    /// context`.
     pub fn message(&self) -> &str {
         &self.message
     }
@@ -89,6 +92,12 @@ impl Error {
     }
 
     fn with_message(message: String, problem: Cow<'static, str>) -> Self {
-        Self { message, problem, line: None, column: None, reading: true }
+        Self {
+            message,
+            problem,
+            line: None,
+            column: None,
+            reading: true,
+        }
     }
 }

@@ -13,12 +13,14 @@ struct Decimal {
 }
 
 impl Decimal {
-    /// The shortest digits that give the same number back; of those, the closest, and the even ones of two.
+    /// The shortest digits that give the same number back; of those, the closest, and the even ones
+    /// of two.
     fn shortest<F: LowerExp + FromStr + PartialEq + Copy>(number: F) -> Self {
         let text = format!("{number:e}");
         let mantissa = text.split('e').next().unwrap_or_default();
         let digits = mantissa.bytes().filter(u8::is_ascii_digit).count();
-        // The standard library takes the upper ones of two; written with a precision, the even ones.
+        // The standard library takes the upper ones of two; written with a precision, the even
+        // ones.
         let rounded = format!("{number:.*e}", digits.saturating_sub(1));
         if rounded != text && rounded.parse().ok() == Some(number) {
             return Self::of_text(&rounded);
@@ -45,7 +47,10 @@ impl Decimal {
         let point = if rest.is_empty() { "" } else { "." };
         let sign = if self.exponent < 0 { '-' } else { '+' };
         let exponent = self.exponent.unsigned_abs();
-        format!("{}{first}{point}{rest}e{sign}{exponent:0exponent_digits$}", self.sign())
+        format!(
+            "{}{first}{point}{rest}e{sign}{exponent:0exponent_digits$}",
+            self.sign()
+        )
     }
 
     /// `1500000`, `0.0015`
@@ -93,9 +98,14 @@ pub(super) fn format_json(number: f64) -> String {
     decimal.positional()
 }
 
-/// The value of a float behind a trip through JSON text, where a float without a fraction cannot be told from an integer.
+/// The value of a float behind a trip through JSON text, where a float without a fraction cannot be
+/// told from an integer.
 pub(super) fn through_json(number: f64) -> Option<Value> {
-    let text = (number.fract() == 0.0).then(|| format_json(number)).unwrap_or_default();
+    let text = if number.fract() == 0.0 {
+        format_json(number)
+    } else {
+        String::new()
+    };
     if text != "-0" {
         if let Ok(integer) = text.parse::<i64>() {
             return Some(integer.into());

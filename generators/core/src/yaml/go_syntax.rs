@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::compose::{NodeId, NodeKind, Tree};
-use super::decode::scalar_value;
+use super::decode::{is_merge, scalar_value};
 use super::go_number::format_general;
 use super::resolve::Resolved;
 
@@ -13,7 +13,10 @@ const MAX_SHOWN_NODES: usize = 1_000;
 
 /// Shows a node; `nested` inside a collection, where a null has its type named.
 pub(super) fn go_syntax(tree: &Tree<'_>, id: NodeId, nested: bool) -> String {
-    let mut printer = Printer { tree, remaining: MAX_SHOWN_NODES };
+    let mut printer = Printer {
+        tree,
+        remaining: MAX_SHOWN_NODES,
+    };
     printer.node(id, nested)
 }
 
@@ -68,7 +71,8 @@ fn push_printable(quoted: &mut String, character: char) {
     };
 }
 
-/// Whether Go shows the character as itself. (Characters without a meaning yet count as visible here.)
+/// Whether Go shows the character as itself. (Characters without a meaning yet count as visible
+/// here.)
 fn is_visible(character: char) -> bool {
     let blank = character.is_whitespace() && character != ' ';
     let format = matches!(character,
@@ -95,15 +99,15 @@ impl Printer<'_, '_> {
         match &node.kind {
             NodeKind::Alias { target, .. } => self.node(*target, nested),
             NodeKind::Sequence(children) => {
-                let shown: Vec<_> = children.iter().map(|child| self.node(*child, true)).collect();
+                let shown: Vec<_> = children
+                    .iter()
+                    .map(|child| self.node(*child, true))
+                    .collect();
                 format!("[]interface {{}}{{{}}}", shown.join(", "))
             }
             NodeKind::Mapping(children) => {
                 let mut entries = BTreeMap::new();
-                for pair in children.chunks_exact(2) {
-                    let (Some(key), Some(value)) = (pair.first(), pair.get(1)) else { continue };
-                    entries.insert(self.node(*key, true), self.node(*value, true));
-                }
+                self.pairs(children, &mut entries);
                 let shown: Vec<_> = entries.iter().map(|(k, v)| format!("{k}:{v}")).collect();
                 format!("map[interface {{}}]interface {{}}{{{}}}", shown.join(", "))
             }
@@ -114,6 +118,35 @@ impl Printer<'_, '_> {
                     Err(_) => quote(value),
                 }
             }
+        }
+    }
+
+    fn pairs(&mut self, children: &[NodeId], entries: &mut BTreeMap<String, String>) {
+        for pair in children.chunks_exact(2) {
+            let [key, value] = pair else { continue };
+            if is_merge(self.tree, *key) {
+                self.merge(*value, entries);
+            } else {
+                entries.insert(self.node(*key, true), self.node(*value, true));
+            }
+        }
+    }
+
+    fn merge(&mut self, id: NodeId, entries: &mut BTreeMap<String, String>) {
+        self.remaining = self.remaining.saturating_sub(1);
+        if self.remaining == 0 {
+            return;
+        }
+        match self.tree.nodes.get(id).map(|node| &node.kind) {
+            Some(NodeKind::Mapping(children)) => self.pairs(children, entries),
+            Some(NodeKind::Alias { target, .. }) => self.merge(*target, entries),
+            Some(NodeKind::Sequence(children)) => {
+                children
+                    .iter()
+                    .rev()
+                    .for_each(|child| self.merge(*child, entries));
+            }
+            _ => {}
         }
     }
 }

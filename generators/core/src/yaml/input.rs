@@ -1,7 +1,7 @@
 //! Turns bytes into text that holds nothing but the characters YAML allows.
 //!
-//! Mirrors `readerc.go` of go.yaml.in/yaml v2.4.3, which reads the text piece by piece: a character it cannot take is an error only once
-//! the scanner gets near it.
+//! Mirrors `readerc.go` of go.yaml.in/yaml v2.4.3, which reads the text piece by piece: a character
+//! it cannot take is an error only once the scanner gets near it.
 
 use std::borrow::Cow;
 
@@ -12,6 +12,10 @@ pub(super) const MAX_INPUT_BYTES: usize = 64 << 20;
 
 /// How many bytes Go reads at once.
 const PIECE: usize = 512;
+
+/// Starts what is said of a character that is cut off at the end of the text: it spoils nothing in
+/// front of it.
+const INCOMPLETE: &str = "incomplete";
 
 /// Text ready for the scanner.
 #[derive(Debug)]
@@ -24,7 +28,11 @@ impl<'a> Input<'a> {
     /// Takes text.
     pub(super) fn from_str(text: &'a str) -> Result<Self, Error> {
         check_size(text.len())?;
-        let mark = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+        let mark = if text.starts_with('\u{feff}') {
+            '\u{feff}'.len_utf8()
+        } else {
+            0
+        };
         match first_forbidden(text) {
             None => Ok(Self {
                 text: Cow::Borrowed(text.get(mark..).unwrap_or_default()),
@@ -44,8 +52,8 @@ impl<'a> Input<'a> {
     pub(super) fn from_bytes(bytes: &'a [u8]) -> Result<Self, Error> {
         check_size(bytes.len())?;
         match bytes {
-            [0xFF, 0xFE, rest @ ..] => Self::from_utf16(rest, u16::from_le_bytes),
-            [0xFE, 0xFF, rest @ ..] => Self::from_utf16(rest, u16::from_be_bytes),
+            [0xFF, 0xFE, rest @ ..] => Ok(Self::from_utf16(rest, u16::from_le_bytes)),
+            [0xFE, 0xFF, rest @ ..] => Ok(Self::from_utf16(rest, u16::from_be_bytes)),
             _ => match std::str::from_utf8(bytes) {
                 Ok(text) => Self::from_str(text),
                 Err(error) => Self::from_broken_utf8(bytes, error.valid_up_to()),
@@ -71,35 +79,49 @@ impl<'a> Input<'a> {
             return Ok(input);
         }
         let mark = good.len() - input.text.len();
-        let cut = start_of_piece(bytes, mark, valid);
+        let problem = utf8_problem(bad);
+        let cut = if problem.starts_with(INCOMPLETE) {
+            valid
+        } else {
+            start_of_piece(bytes, mark, valid)
+        };
         Ok(Self {
             text: Cow::Borrowed(good.get(mark..cut).unwrap_or_default()),
-            unreadable_rest: Some(Error::plain(utf8_problem(bad))),
+            unreadable_rest: Some(Error::plain(problem)),
         })
     }
 
-    fn from_utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Result<Self, Error> {
+    fn from_utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Self {
         let mut text = String::with_capacity(bytes.len());
-        let mut problem = None;
-        let mut units = bytes.chunks(2).map(|pair| match pair {
-            [first, second] => Ok(unit([*first, *second])),
-            _ => Err("incomplete UTF-16 character"),
-        });
-        while let Some(next) = units.next() {
-            match next.and_then(|first| utf16_character(first, &mut units)) {
+        // Both count from the byte order mark.
+        let mut piece = (0, 0);
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let at = bytes.len() - rest.len() + 2;
+            let next = utf16_character(rest, unit);
+            let width = next.map_or(2, |character| character.len_utf16() * 2);
+            if at + width > piece.0 + PIECE {
+                piece = (at, text.len());
+            }
+            match next {
                 Ok(character) => text.push(character),
-                Err(reason) => {
-                    problem = Some(reason);
-                    break;
+                Err(problem) => {
+                    if !problem.starts_with(INCOMPLETE) {
+                        text.truncate(piece.1);
+                    }
+                    let unreadable_rest = Some(Error::plain(problem));
+                    return Self {
+                        text: Cow::Owned(text),
+                        unreadable_rest,
+                    };
                 }
             }
+            rest = rest.get(width..).unwrap_or_default();
         }
-        let cut = first_forbidden(&text);
-        if let Some(position) = cut {
-            text.truncate(position);
-            problem = Some("control characters are not allowed");
+        Self {
+            text: Cow::Owned(text),
+            unreadable_rest: None,
         }
-        Ok(Self { text: Cow::Owned(text), unreadable_rest: problem.map(Error::plain) })
     }
 }
 
@@ -107,24 +129,32 @@ fn check_size(bytes: usize) -> Result<(), Error> {
     if bytes <= MAX_INPUT_BYTES {
         return Ok(());
     }
-    Err(Error::plain(format!("the text has {bytes} bytes, more than the {MAX_INPUT_BYTES} allowed")))
+    Err(Error::plain(format!(
+        "the text has {bytes} bytes, more than the {MAX_INPUT_BYTES} allowed"
+    )))
 }
 
-fn utf16_character(
-    first: u16,
-    units: &mut impl Iterator<Item = Result<u16, &'static str>>,
-) -> Result<char, &'static str> {
-    match first {
-        0xDC00..=0xDFFF => Err("unexpected low surrogate area"),
-        0xD800..=0xDBFF => match units.next() {
-            Some(Ok(second @ 0xDC00..=0xDFFF)) => char::decode_utf16([first, second])
-                .next()
-                .and_then(Result::ok)
-                .ok_or("expected low surrogate area"),
-            Some(Ok(_)) => Err("expected low surrogate area"),
-            Some(Err(_)) | None => Err("incomplete UTF-16 surrogate pair"),
-        },
-        _ => char::from_u32(u32::from(first)).ok_or("invalid Unicode character"),
+/// The character at the start of UTF-16 text.
+fn utf16_character(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Result<char, &'static str> {
+    let units: Vec<_> = bytes
+        .chunks_exact(2)
+        .take(2)
+        .flat_map(<[u8; 2]>::try_from)
+        .map(unit)
+        .collect();
+    let character = match (units.as_slice(), bytes.len()) {
+        ([], _) => return Err("incomplete UTF-16 character"),
+        ([0xDC00..=0xDFFF, ..], _) => return Err("unexpected low surrogate area"),
+        ([0xD800..=0xDBFF, ..], 0..4) => return Err("incomplete UTF-16 surrogate pair"),
+        (units, _) => char::decode_utf16(units.iter().copied()).next(),
+    };
+    let character = character
+        .and_then(Result::ok)
+        .ok_or("expected low surrogate area")?;
+    let mut encoded = [0; 4];
+    match first_forbidden(character.encode_utf8(&mut encoded)) {
+        None => Ok(character),
+        Some(_) => Err("control characters are not allowed"),
     }
 }
 
@@ -148,7 +178,8 @@ fn first_forbidden(text: &str) -> Option<usize> {
     None
 }
 
-/// Where the piece that holds `position` starts, if the first one starts at 0 and `mark` bytes of it are a byte order mark.
+/// Where the piece that holds `position` starts, if the first one starts at 0 and `mark` bytes of
+/// it are a byte order mark.
 ///
 /// A character cut in two at the end of a piece is read with the next one.
 fn start_of_piece(bytes: &[u8], mark: usize, position: usize) -> usize {
@@ -184,11 +215,17 @@ fn utf8_problem(bytes: &[u8]) -> &'static str {
         return "invalid trailing UTF-8 octet";
     }
     let lead = u32::from(first) & (0x7F >> width);
-    let value = trailing.iter().fold(lead, |value, octet| value << 6 | u32::from(octet & 0x3F));
+    let value = trailing
+        .iter()
+        .fold(lead, |value, octet| value << 6 | u32::from(octet & 0x3F));
     let smallest = match width {
         2 => 0x80,
         3 => 0x800,
         _ => 0x1_0000,
     };
-    if value < smallest { "invalid length of a UTF-8 sequence" } else { "invalid Unicode character" }
+    if value < smallest {
+        "invalid length of a UTF-8 sequence"
+    } else {
+        "invalid Unicode character"
+    }
 }

@@ -1,11 +1,14 @@
 //! The JSON text sigs.k8s.io/yaml makes of a value before it makes YAML of it.
 
+use std::fmt::Write as _;
+
 use serde_json::{Map, Value};
 
 use super::compose::MAX_DEPTH;
 use super::go_number::format_json;
 
-/// Keys shorter than this, in bytes, can be read back whatever is escaped in them: at most six characters come of a byte.
+/// Keys shorter than this, in bytes, can be read back whatever is escaped in them: at most six
+/// characters come of a byte.
 const SAFE_KEY_LENGTH: usize = 1024 / 6;
 
 /// Whether the value may change, or be refused, on its way through JSON text.
@@ -24,7 +27,10 @@ pub(super) fn matters(value: &Value) -> bool {
             }
             Value::Array(items) => open.extend(items.iter().map(|item| (item, depth + 1))),
             Value::Object(map) => {
-                if map.keys().any(|key| key.len() >= SAFE_KEY_LENGTH || has_unusual_character(key)) {
+                if map
+                    .keys()
+                    .any(|key| key.len() >= SAFE_KEY_LENGTH || has_unusual_character(key))
+                {
                     return true;
                 }
                 open.extend(map.values().map(|value| (value, depth + 1)));
@@ -108,7 +114,8 @@ fn push_string(text: &mut String, string: &str) {
             '\x08' => text.push_str("\\b"),
             '\x0C' => text.push_str("\\f"),
             '\0'..='\x1F' | '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => {
-                text.push_str(&format!("\\u{code:04x}"));
+                // Writing to a string cannot fail.
+                let _ = write!(text, "\\u{code:04x}");
             }
             _ => text.push(character),
         }
@@ -116,8 +123,12 @@ fn push_string(text: &mut String, string: &str) {
     text.push('"');
 }
 
-/// Whether there is a character that YAML text cannot hold, or a NEL, which YAML takes for a line break.
+/// Whether there is a character that YAML text cannot hold, or a NEL, which YAML takes for a line
+/// break.
 fn has_unusual_character(text: &str) -> bool {
-    !text.is_ascii() && text.chars().any(|c| matches!(c, '\u{80}'..='\u{9F}' | '\u{FFFE}' | '\u{FFFF}'))
+    !text.is_ascii()
+        && text
+            .chars()
+            .any(|c| matches!(c, '\u{80}'..='\u{9F}' | '\u{FFFE}' | '\u{FFFF}'))
         || text.contains('\x7F')
 }

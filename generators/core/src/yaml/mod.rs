@@ -1,7 +1,8 @@
 //! YAML as Kubernetes tools read and write it.
 //!
-//! Reading and writing follow sigs.k8s.io/yaml v1.6.0 over go.yaml.in/yaml v2.4.3 to the byte: YAML 1.1 with `yes` and `on` for booleans and
-//! `0644` for 420, values as they come out of JSON, keys in natural order, and the same texts of errors.
+//! Reading and writing follow sigs.k8s.io/yaml v1.6.0 over go.yaml.in/yaml v2.4.3 to the byte: YAML
+//! 1.1 with `yes` and `on` for booleans and `0644` for 420, values as they come out of JSON, keys
+//! in natural order, and the same texts of errors.
 //!
 //! ```
 //! use whipstaff_generator::yaml;
@@ -48,8 +49,9 @@ pub struct Document {
 
 /// Reads the first document of a text; an empty text is null.
 ///
-/// Keys keep their order, and of two equal ones the last wins. Keys that are no strings become some. Integers stay integers up to 64 bits; a
-/// float without a fraction becomes one, as it does in JSON that Go writes. Dates stay strings. Documents behind the first are not looked at.
+/// Keys keep their order, and of two equal ones the last wins. Keys that are no strings become
+/// some. Integers stay integers up to 64 bits; a float without a fraction becomes one, as it does
+/// in JSON that Go writes. Dates stay strings. Documents behind the first are not looked at.
 ///
 /// # Errors
 /// When the text is not YAML, or holds what JSON cannot: null keys, infinity, collections as keys.
@@ -86,16 +88,23 @@ pub fn documents(text: &str) -> Result<Vec<Document>, Error> {
     let mut parser = Parser::new(&input);
     let mut documents = Vec::new();
     while let Some(tree) = compose(&mut parser)? {
-        let line = tree.nodes.first().map_or(0, |root| root.start.line as usize) + 1;
-        documents.push(Document { value: decode(&tree, false)?, line });
+        let line = tree
+            .nodes
+            .first()
+            .map_or(0, |root| root.start.line as usize)
+            + 1;
+        documents.push(Document {
+            value: decode(&tree, false)?,
+            line,
+        });
     }
     Ok(documents)
 }
 
-/// Writes a value as a document that ends in a line break: keys in natural order, sequences not indented under their key, lines folded
-/// behind 80 columns.
+/// Writes a value as a document that ends in a line break: keys in natural order, sequences not
+/// indented under their key, lines folded behind 80 columns.
 ///
-/// Strings Go cannot write are written all the same.
+/// Strings that Go cannot write are escaped; [`marshal`] refuses them.
 ///
 /// **Source**: `Marshal` of sigs.k8s.io/yaml v1.6.0.
 pub fn to_string(value: &Value) -> String {
@@ -104,9 +113,10 @@ pub fn to_string(value: &Value) -> String {
 
 /// Writes like [`to_string`], and fails where Go does.
 ///
-/// Go writes JSON text and reads it back as YAML before it writes YAML. That fails for DEL, C1 control characters and U+FFFE and U+FFFF, for
-/// keys of more than 1,024 characters and for deep nesting, and it takes NEL characters for line breaks. Helm's `toYaml` makes such an error
-/// an empty text.
+/// Go writes JSON text and reads it back as YAML before it writes YAML. That fails for DEL, C1
+/// control characters and U+FFFE and U+FFFF, for keys of more than 1,024 characters and for deep
+/// nesting, and it takes NEL characters for line breaks. Helm's `toYaml` makes such an error an
+/// empty text.
 ///
 /// # Errors
 /// As [`from_str`] for the JSON text of the value.
@@ -117,7 +127,9 @@ pub fn marshal(value: &Value) -> Result<String, Error> {
         return Ok(to_string(value));
     }
     let json = json_trip::go_json(value);
-    from_str(&json).map(|value| to_string(&value)).map_err(Error::writing)
+    from_str(&json)
+        .map(|value| to_string(&value))
+        .map_err(Error::writing)
 }
 
 /// Writes like [`to_string`], with the keys in the order of the map.
@@ -125,8 +137,8 @@ pub fn to_string_ordered(value: &Value) -> String {
     emit(value, Form::V2, KeyOrder::Own)
 }
 
-/// Writes a value as go-yaml v3 does with an indentation of 2, which is what Helm calls pretty: sequences are indented under their key, and
-/// floats keep Go's notation.
+/// Writes a value as go-yaml v3 does with an indentation of 2, which is what Helm calls pretty:
+/// sequences are indented under their key, and floats keep Go's notation.
 ///
 /// **Source**: `Encoder` of go.yaml.in/yaml v3.0.4.
 pub fn to_string_pretty(value: &Value) -> String {

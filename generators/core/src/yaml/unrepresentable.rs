@@ -1,7 +1,7 @@
 //! What YAML can say and JSON cannot: infinity, and keys that no string stands for.
 //!
-//! Such a thing is an error only if it is still there at the end: a later pair with the same key may replace it. Until then a marked string
-//! keeps its place.
+//! Such a thing is an error only if it is still there at the end: a later pair with the same key
+//! may replace it. Until then a marked string keeps its place.
 
 use serde_json::Value;
 
@@ -44,7 +44,11 @@ fn first_key(value: &Value) -> Option<Error> {
     match value {
         Value::Array(items) => items.iter().find_map(first_key),
         Value::Object(map) => map.iter().find_map(|(key, value)| {
-            if key.starts_with(MARK) { error(value) } else { first_key(value) }
+            if key.starts_with(MARK) {
+                error(value)
+            } else {
+                first_key(value)
+            }
         }),
         _ => None,
     }

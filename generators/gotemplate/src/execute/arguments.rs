@@ -79,13 +79,13 @@ impl<'t> Frame<'_, 't, '_> {
                 return Err(self.fail(format!("can't handle {shown} for arg of type {wanted}")));
             }
         };
-        match value {
-            Some(value) => Ok(Evaluated::concrete(value)),
-            None => {
-                let shown = self.shown(operand);
-                Err(self.fail(format!("expected {expected}; found {shown}")))
-            }
-        }
+        let wrong = || {
+            self.fail(format!(
+                "expected {expected}; found {}",
+                self.shown(operand)
+            ))
+        };
+        value.map(Evaluated::concrete).ok_or_else(wrong)
     }
 
     /// A value as a parameter's type, if it can be assigned to it.

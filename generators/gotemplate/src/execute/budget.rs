@@ -67,7 +67,7 @@ impl Budget {
     }
 
     /// Goes one template call deeper.
-    pub(super) fn enter(&mut self) -> Result<(), FunctionError> {
+    pub(super) fn enter(&mut self) -> Result<Depth, FunctionError> {
         if self.depth >= self.limits.depth {
             let limit = self.limits.depth;
             return Err(FunctionError::limit(format!(
@@ -75,10 +75,15 @@ impl Budget {
             )));
         }
         self.depth += 1;
-        Ok(())
+        Ok(Depth(self.depth - 1))
     }
 
-    pub(super) fn leave(&mut self) {
-        self.depth = self.depth.saturating_sub(1);
+    /// Goes back to where a call was made, whether it succeeded or not.
+    pub(super) fn leave(&mut self, depth: Depth) {
+        self.depth = depth.0;
     }
 }
+
+/// Where a template call was made.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Depth(u32);

@@ -106,7 +106,7 @@ impl<'t> Frame<'_, 't, '_> {
         let signature = builtins::signature(builtin);
         let has_last = last.is_some();
         self.arguments(dot, name, signature, arguments, last, |evaluated| {
-            values.push(evaluated)
+            values.push(evaluated);
         })?;
         let callee = match arguments.first() {
             Some(first) if builtin == Builtin::Call => self.shown(first),

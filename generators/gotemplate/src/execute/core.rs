@@ -3,7 +3,7 @@
 use super::{
     budget::Budget,
     evaluated::Evaluated,
-    failure::{ExecuteError, Outcome, as_function_error},
+    failure::{ExecuteError, Outcome},
     frame::Frame,
     set::{TemplateSet, Trees},
 };
@@ -78,12 +78,14 @@ impl<'a> Core<'a> {
                 column: 0,
             });
         };
-        self.execute(&tree, dot).map_err(|mut failure| {
+        self.execute(&tree, dot).map_err(|failure| {
             self.variables.clear();
             self.overlays.clear();
             self.includes.clear();
-            failure.raised = self.raised.take();
-            *failure
+            ExecuteError {
+                raised: self.raised.take(),
+                ..failure.into_error()
+            }
         })
     }
 
@@ -102,16 +104,16 @@ impl<'a> Core<'a> {
 
     fn execute(&mut self, tree: &Tree, dot: &Value) -> Outcome<Vec<u8>> {
         let mut out = Vec::new();
-        grow_stack(|| Frame::run(self, tree, &mut out, Evaluated::concrete(dot.clone())))?;
+        grow_stack(|| Frame::run(self, tree, &mut out, &Evaluated::concrete(dot.clone())))?;
         Ok(out)
     }
 
     /// Executes one template call deeper.
     fn execute_nested(&mut self, tree: &Tree, dot: &Value) -> Result<Vec<u8>, FunctionError> {
-        self.budget.enter()?;
+        let depth = self.budget.enter()?;
         let result = self.execute(tree, dot);
-        self.budget.leave();
-        result.map_err(as_function_error)
+        self.budget.leave(depth);
+        Ok(result?)
     }
 
     fn parse_text(&mut self, source: &Bytes) -> Result<Arc<Trees>, ParseError> {
@@ -198,10 +200,7 @@ pub(super) fn quoted(text: &[u8]) -> String {
 fn without_no_value(out: Vec<u8>) -> Vec<u8> {
     let mut kept = Vec::new();
     let mut rest = out.as_slice();
-    while let Some(offset) = rest
-        .windows(NO_VALUE.len())
-        .position(|window| window == NO_VALUE)
-    {
+    while let Some(offset) = memchr::memmem::find(rest, NO_VALUE) {
         kept.extend_from_slice(&rest[..offset]);
         rest = &rest[offset + NO_VALUE.len()..];
     }

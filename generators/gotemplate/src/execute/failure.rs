@@ -21,15 +21,29 @@ pub struct ExecuteError {
 }
 
 /// A failure on its way out. It is boxed because every evaluation may return it.
-pub(super) type Failure = Box<ExecuteError>;
+#[derive(Debug)]
+pub(super) struct Failure(Box<ExecuteError>);
+
+impl Failure {
+    pub(super) fn new(error: ExecuteError) -> Self {
+        Self(Box::new(error))
+    }
+
+    pub(super) fn into_error(self) -> ExecuteError {
+        *self.0
+    }
+}
 
 /// The result of an evaluation.
 pub(super) type Outcome<T> = Result<T, Failure>;
 
 /// What an include's failure is for the template that included.
-pub(super) fn as_function_error(failure: Failure) -> FunctionError {
-    FunctionError {
-        message: failure.text,
-        kind: failure.kind,
+impl From<Failure> for FunctionError {
+    fn from(failure: Failure) -> Self {
+        let ExecuteError { text, kind, .. } = failure.into_error();
+        Self {
+            message: text,
+            kind,
+        }
     }
 }

@@ -12,6 +12,9 @@ use crate::{
     parse::{Branch, Call, Command, Node, NodePrinter, Operand, Pipe, Tree},
 };
 
+/// Longest cause, and longest node, that an error quotes; Go quotes all of it.
+const MAX_ERROR_PART_BYTES: usize = 256 * 1024;
+
 /// The node that an error would be reported at.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum At<'t> {
@@ -47,7 +50,7 @@ impl<'f, 't, 'a> Frame<'f, 't, 'a> {
         core: &'f mut Core<'a>,
         tree: &'t Tree,
         out: &'f mut Vec<u8>,
-        dot: Evaluated,
+        dot: &Evaluated,
     ) -> Outcome<()> {
         let base = core.variables.len();
         core.variables.resize_with(base + tree.slots, || None);
@@ -59,9 +62,9 @@ impl<'f, 't, 'a> Frame<'f, 't, 'a> {
             base,
             at: At::Start,
         };
-        frame.walk_list(&dot, &tree.root)?;
+        let result = frame.walk_list(dot, &tree.root);
         frame.core.variables.truncate(base);
-        Ok(())
+        result.map(|_| ())
     }
 
     /// A failure at the current node.
@@ -95,7 +98,8 @@ impl<'f, 't, 'a> Frame<'f, 't, 'a> {
         let file = &self.tree.parse_name;
         let name = quoted(self.tree.name.as_bytes());
         let node = printer.finish();
-        Box::new(ExecuteError {
+        let (node, message) = (last_part(&node), last_part(message));
+        Failure::new(ExecuteError {
             text: format!(
                 "template: {file}:{line}:{column}: executing {name} at <{node}>: {message}"
             ),
@@ -288,7 +292,8 @@ impl<'f, 't, 'a> Frame<'f, 't, 'a> {
             let name = quoted(call.name.as_bytes());
             return Err(self.fail(format!("template {name} not defined")));
         };
-        self.core
+        let depth = self
+            .core
             .budget
             .enter()
             .map_err(|error| self.limit(&error))?;
@@ -296,14 +301,23 @@ impl<'f, 't, 'a> Frame<'f, 't, 'a> {
             Some(pipe) => self.pipeline(dot, pipe)?,
             None => Evaluated::default(),
         };
-        grow_stack(|| Frame::run(self.core, &tree, self.out, dot))?;
-        self.core.budget.leave();
-        Ok(())
+        let result = grow_stack(|| Frame::run(self.core, &tree, self.out, &dot));
+        self.core.budget.leave(depth);
+        result
     }
 
     pub(super) fn variable_mut(&mut self, slot: Option<usize>) -> Option<&mut Option<Evaluated>> {
         self.core.variables.get_mut(self.base + slot?)
     }
+}
+
+/// The end of a text that is too long for an error: nested errors would otherwise grow with the square of their depth.
+fn last_part(text: &str) -> &str {
+    let mut start = text.len().saturating_sub(MAX_ERROR_PART_BYTES);
+    while !text.is_char_boundary(start) {
+        start += 1;
+    }
+    &text[start..]
 }
 
 fn shown(value: &Value) -> String {

@@ -104,6 +104,10 @@ pub(super) fn slice(item: &Evaluated, indexes: &[Evaluated]) -> Returned {
     };
     let mut bounds = [0, length, length];
     for (bound, index) in bounds.iter_mut().zip(indexes) {
+        // Unlike `index`, Go does not look into interfaces here: what comes out of a map is refused.
+        if index.is_interface {
+            return fail("cannot index slice/array with type interface {}".to_owned());
+        }
         *bound = position(&index.value, length)?;
     }
     let [start, end, capacity] = bounds;

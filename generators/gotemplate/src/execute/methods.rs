@@ -2,9 +2,12 @@
 
 use super::core::quoted;
 use crate::{
-    FunctionError, IntKind, Map, MapType, Signature, Type, Value,
-    format::{duration, month, weekday},
+    Bytes, FunctionError, IntKind, Map, MapType, Signature, Type, Value,
+    format::{duration, float, month, weekday},
+    grow_stack,
 };
+
+use serde_json::Value as Json;
 
 /// A method of a value.
 #[derive(Clone, Copy)]
@@ -20,6 +23,9 @@ impl std::fmt::Debug for NativeMethod {
             .finish_non_exhaustive()
     }
 }
+
+/// Nesting of values that `YAML` writes.
+const MAX_DOCUMENT_DEPTH: usize = 1_000;
 
 const NONE: &[Type] = &[];
 const STRING: &[Type] = &[Type::String];
@@ -41,12 +47,17 @@ pub(super) fn find(value: &Value, name: &str) -> Option<NativeMethod> {
             "AsMap" => method(NONE, as_map),
             "Table" => method(STRING, table),
             "PathValue" => method(STRING, path_value),
+            "YAML" => method(NONE, yaml),
             _ => None,
         },
-        Value::Int(IntKind::Month, _) if name == "String" => method(NONE, month_name),
-        Value::Int(IntKind::Weekday, _) if name == "String" => method(NONE, weekday_name),
+        Value::Int(IntKind::Month, _) if name == "String" => {
+            method(NONE, |value, _| Ok(month(nanoseconds(value)).into()))
+        }
+        Value::Int(IntKind::Weekday, _) if name == "String" => {
+            method(NONE, |value, _| Ok(weekday(nanoseconds(value)).into()))
+        }
         Value::Int(IntKind::Duration, _) => match name {
-            "String" => method(NONE, duration_text),
+            "String" => method(NONE, |value, _| Ok(duration(nanoseconds(value)).into())),
             "Nanoseconds" => method(NONE, |value, _| Ok(Value::int64(nanoseconds(value)))),
             "Microseconds" => method(NONE, |value, _| {
                 Ok(Value::int64(nanoseconds(value) / 1_000))
@@ -60,8 +71,8 @@ pub(super) fn find(value: &Value, name: &str) -> Option<NativeMethod> {
             "Abs" => method(NONE, |value, _| {
                 Ok(duration_value(nanoseconds(value).saturating_abs()))
             }),
-            "Truncate" => method(DURATION, truncate),
-            "Round" => method(DURATION, round),
+            "Truncate" => method(DURATION, |value, arguments| Ok(truncate(value, arguments))),
+            "Round" => method(DURATION, |value, arguments| Ok(round(value, arguments))),
             _ => None,
         },
         _ => None,
@@ -80,18 +91,6 @@ fn duration_value(nanoseconds: i64) -> Value {
     Value::Int(IntKind::Duration, nanoseconds)
 }
 
-fn month_name(value: &Value, _: &[Value]) -> Result<Value, FunctionError> {
-    Ok(month(nanoseconds(value)).into())
-}
-
-fn weekday_name(value: &Value, _: &[Value]) -> Result<Value, FunctionError> {
-    Ok(weekday(nanoseconds(value)).into())
-}
-
-fn duration_text(value: &Value, _: &[Value]) -> Result<Value, FunctionError> {
-    Ok(duration(nanoseconds(value)).into())
-}
-
 /// Whole units and the rest apart, as Go does to lose no precision.
 fn in_units(value: &Value, unit: i64) -> Value {
     let number = nanoseconds(value);
@@ -102,20 +101,20 @@ fn unit_argument(arguments: &[Value]) -> i64 {
     arguments.first().map_or(0, nanoseconds)
 }
 
-fn truncate(value: &Value, arguments: &[Value]) -> Result<Value, FunctionError> {
+fn truncate(value: &Value, arguments: &[Value]) -> Value {
     let (number, unit) = (nanoseconds(value), unit_argument(arguments));
-    Ok(duration_value(if unit <= 0 {
+    duration_value(if unit <= 0 {
         number
     } else {
         number - number % unit
-    }))
+    })
 }
 
 /// Halves are rounded away from zero.
-fn round(value: &Value, arguments: &[Value]) -> Result<Value, FunctionError> {
+fn round(value: &Value, arguments: &[Value]) -> Value {
     let (number, unit) = (nanoseconds(value), unit_argument(arguments));
     if unit <= 0 {
-        return Ok(duration_value(number));
+        return duration_value(number);
     }
     let rest = i128::from(number % unit).abs();
     let away = if rest * 2 >= i128::from(unit) {
@@ -126,7 +125,7 @@ fn round(value: &Value, arguments: &[Value]) -> Result<Value, FunctionError> {
     let magnitude = i128::from(number).abs() - rest + away;
     let rounded = if number < 0 { -magnitude } else { magnitude };
     let clamped = rounded.clamp(i64::MIN.into(), i64::MAX.into());
-    Ok(duration_value(clamped as i64))
+    duration_value(clamped as i64)
 }
 
 fn receiver(value: &Value) -> Result<&Map, FunctionError> {
@@ -154,13 +153,11 @@ fn find_table<'p>(map: &Map, path: impl Iterator<Item = &'p str>) -> Result<Map,
     let own_type = map.map_type();
     let mut table = map.clone();
     for name in path {
-        match table.get(name.as_bytes()) {
-            Some(Value::Map(inner)) => table = inner.with_type(own_type),
-            _ => {
-                let name = quoted(name.as_bytes());
-                return Err(FunctionError::new(format!("{name} is not a table")));
-            }
-        }
+        let Some(Value::Map(inner)) = table.get(name.as_bytes()) else {
+            let name = quoted(name.as_bytes());
+            return Err(FunctionError::new(format!("{name} is not a table")));
+        };
+        table = inner.with_type(own_type);
     }
     Ok(table)
 }
@@ -185,4 +182,50 @@ fn path_value(value: &Value, arguments: &[Value]) -> Result<Value, FunctionError
         None | Some(Value::Map(_)) => Err(no_value(key)),
         Some(found) => Ok(found),
     }
+}
+
+fn yaml(value: &Value, _: &[Value]) -> Result<Value, FunctionError> {
+    let json = document(value, MAX_DOCUMENT_DEPTH)?;
+    let text = whipstaff_generator::yaml::marshal(&json);
+    text.map(Value::from)
+        .map_err(|error| FunctionError::new(error.to_string()))
+}
+
+/// What `encoding/json` makes of a value.
+fn document(value: &Value, depth: usize) -> Result<Json, FunctionError> {
+    let Some(depth) = depth.checked_sub(1) else {
+        let message = format!("values are nested deeper than {MAX_DOCUMENT_DEPTH} levels");
+        return Err(FunctionError::limit(message));
+    };
+    let unsupported = |what: &str| {
+        let message = format!("error marshaling into JSON: json: unsupported {what}");
+        FunctionError::new(message)
+    };
+    Ok(match value {
+        Value::Nil => Json::Null,
+        Value::Bool(truth) => Json::Bool(*truth),
+        Value::Int(_, number) => Json::from(*number),
+        Value::Uint(_, number) => Json::from(*number),
+        Value::Float(number) => serde_json::Number::from_f64(*number)
+            .map(Json::Number)
+            .ok_or_else(|| unsupported(&format!("value: {}", float(*number, b'g'))))?,
+        Value::String(text) => Json::String(text.to_text().into_owned()),
+        Value::List(list) => {
+            let items = list.iter().map(|item| grow_stack(|| document(item, depth)));
+            Json::Array(items.collect::<Result<_, _>>()?)
+        }
+        Value::Map(map) => {
+            let entry = |(key, item): (Bytes, Value)| {
+                Ok((
+                    key.to_text().into_owned(),
+                    grow_stack(|| document(&item, depth))?,
+                ))
+            };
+            let entries = map.entries().into_iter().map(entry);
+            Json::Object(entries.collect::<Result<_, FunctionError>>()?)
+        }
+        Value::Host(host) => host
+            .to_json()
+            .ok_or_else(|| unsupported(&format!("type: {}", host.type_name())))?,
+    })
 }

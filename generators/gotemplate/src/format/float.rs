@@ -2,6 +2,9 @@
 
 use std::fmt::Write;
 
+/// No `float64` has more digits after its point; those that were asked for beyond are zeros.
+const MAX_DIGITS: usize = 1_100;
+
 /// `strconv.FormatFloat` with the shortest digits that read back (`-1`), in format `b'e'`, `b'f'` or `b'g'`.
 pub fn float(value: f64, format: u8) -> String {
     float_precision(value, format, None)
@@ -32,7 +35,9 @@ pub fn float_precision(value: f64, format: u8, precision: Option<usize>) -> Stri
         b'g' | b'G' => write_general(&mut text, value, format, precision),
         _ => match precision {
             Some(precision) => {
-                let _ = write!(text, "{value:.precision$}");
+                let exact = precision.min(MAX_DIGITS);
+                let _ = write!(text, "{value:.exact$}");
+                text.extend(std::iter::repeat_n('0', precision - exact));
             }
             None => Digits::of(value, None).write_plain(&mut text),
         },
@@ -55,8 +60,8 @@ impl Digits {
             };
         }
         let scientific = match count {
-            Some(count) => format!("{value:.*e}", count.saturating_sub(1)),
-            None => format!("{value:e}"),
+            Some(count) => format!("{value:.*e}", count.saturating_sub(1).min(MAX_DIGITS)),
+            None => shortest(value),
         };
         let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
         let mut text: String = mantissa
@@ -116,6 +121,26 @@ impl Digits {
             out.push_str(&self.text[point.min(self.text.len())..]);
         }
     }
+}
+
+/// The shortest digits that read back. Where two are equally near Go takes the even one and Rust the larger one, which matters only
+/// for numbers that take up nearly all digits.
+fn shortest(value: f64) -> String {
+    const LONG: usize = 15;
+    let text = format!("{value:e}");
+    let digits = text
+        .bytes()
+        .take_while(|&byte| byte != b'e')
+        .filter(u8::is_ascii_digit)
+        .count();
+    if digits < LONG {
+        return text;
+    }
+    let even = format!("{value:.*e}", digits - 1);
+    let reads_back = even
+        .parse::<f64>()
+        .is_ok_and(|read| read.to_bits() == value.to_bits());
+    if reads_back { even } else { text }
 }
 
 fn write_general(out: &mut String, value: f64, format: u8, precision: Option<usize>) {

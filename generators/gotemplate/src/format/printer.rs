@@ -155,7 +155,7 @@ impl Printer {
             (_, 'p') => self.pointer(value, verb),
             // Only `Errorf` knows this verb; values with parts refuse it as a whole.
             (Value::List(list), 'w') if list.list_type() == ListType::Byte => {
-                self.value(value, verb)
+                self.value(value, verb);
             }
             (_, 'w') => self.bad_verb(value, verb),
             _ => self.value(value, verb),

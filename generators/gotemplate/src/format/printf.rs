@@ -90,7 +90,7 @@ impl Printer {
             _ if !cursor.is_good => self.complain(verb, b"(BADINDEX)"),
             None => self.complain(verb, b"(MISSING)"),
             Some(argument) => {
-                if verb == 'v' {
+                if matches!(verb, 'v' | 'w') {
                     self.flags.go_syntax = std::mem::take(&mut self.flags.sharp);
                     self.flags.plus = false;
                 }

@@ -7,6 +7,7 @@ use super::{
     unicode::{RUNE_ERROR, is_print, runes},
 };
 use crate::Value;
+use std::fmt::Write;
 
 impl Printer {
     pub(super) fn integer(&mut self, value: &Value, bits: u64, signed: bool, verb: char) {
@@ -87,12 +88,14 @@ impl Printer {
     /// `U+0078`, or `U+0078 'x'` with the sharp flag.
     fn unicode(&mut self, bits: u64) {
         let digits = self.flags.precision.unwrap_or(0).max(4);
-        let mut text = format!("U+{bits:0digits$X}");
+        let shown = format!("{bits:X}");
+        let zeros = "0".repeat(digits.saturating_sub(shown.len()));
+        let mut text = format!("U+{zeros}{shown}");
         let character = u32::try_from(bits).ok().and_then(char::from_u32);
         if let Some(character) =
             character.filter(|&character| self.flags.sharp && is_print(character))
         {
-            text.push_str(&format!(" '{character}'"));
+            let _ = write!(text, " '{character}'");
         }
         self.pad_with_spaces(text.as_bytes());
     }
@@ -178,11 +181,11 @@ impl Printer {
             if flags.sharp && (flags.space || index == 0) {
                 out.push_str(prefix);
             }
-            out.push_str(&if upper {
-                format!("{byte:02X}")
+            let _ = if upper {
+                write!(out, "{byte:02X}")
             } else {
-                format!("{byte:02x}")
-            });
+                write!(out, "{byte:02x}")
+            };
         }
         self.pad(out.as_bytes());
     }
@@ -221,7 +224,8 @@ fn with_decimal_point(text: &[u8], format: u8, precision: Option<usize>) -> Vec<
     };
     let end = text.iter().position(is_exponent).unwrap_or(text.len());
     let mut missing = match format {
-        b'g' | b'G' | b'x' | b'X' => precision.map_or(6, |precision| precision as i64),
+        // Go forgets the capital X here.
+        b'g' | b'G' | b'x' => precision.map_or(6, |precision| precision as i64),
         _ => 0,
     };
     let mut has_point = false;

@@ -1,6 +1,7 @@
 //! Tokens (`text/template/parse/lex.go`).
 
 use crate::format::{decode_last_rune, decode_rune, is_letter_or_digit, is_print, quote};
+use memchr::memmem;
 
 const LEFT: &[u8] = b"{{";
 const RIGHT: &[u8] = b"}}";
@@ -71,6 +72,10 @@ impl Token {
 }
 
 #[derive(Debug)]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "independent facts about where the lexer is"
+)]
 pub(super) struct Lexer<'a> {
     input: &'a [u8],
     position: usize,
@@ -189,7 +194,7 @@ impl<'a> Lexer<'a> {
     /// Counts the lines of what was skipped without reading it.
     fn count_lines(&mut self) {
         let skipped = &self.input[self.start..self.position];
-        self.line += skipped.iter().filter(|&&byte| byte == b'\n').count();
+        self.line += memchr::memchr_iter(b'\n', skipped).count();
     }
 
     fn error(&mut self, message: impl Into<String>) -> Token {
@@ -213,7 +218,7 @@ impl<'a> Lexer<'a> {
 
     fn text(&mut self) -> Token {
         loop {
-            let Some(length) = find(self.rest(), LEFT) else {
+            let Some(length) = memmem::find(self.rest(), LEFT) else {
                 self.position = self.input.len();
                 if self.position > self.start {
                     self.count_lines();
@@ -274,7 +279,7 @@ impl<'a> Lexer<'a> {
 
     fn comment(&mut self) -> Option<Token> {
         self.position += LEFT_COMMENT.len();
-        let Some(length) = find(self.rest(), RIGHT_COMMENT) else {
+        let Some(length) = memmem::find(self.rest(), RIGHT_COMMENT) else {
             return Some(self.error("unclosed comment"));
         };
         self.position += length + RIGHT_COMMENT.len();
@@ -538,18 +543,6 @@ impl<'a> Lexer<'a> {
         }
         true
     }
-}
-
-fn find(text: &[u8], wanted: &[u8]) -> Option<usize> {
-    let first = *wanted.first()?;
-    let mut from = 0;
-    while let Some(offset) = text.get(from..)?.iter().position(|&byte| byte == first) {
-        if text[from + offset..].starts_with(wanted) {
-            return Some(from + offset);
-        }
-        from += offset + 1;
-    }
-    None
 }
 
 fn is_space(character: char) -> bool {

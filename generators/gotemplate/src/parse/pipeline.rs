@@ -41,7 +41,7 @@ impl Parser<'_, '_> {
         self.check_pipeline(&commands, context)?;
         let declare = |name: Arc<str>| {
             let slot = if is_assignment {
-                self.scope.find(&name).flatten()
+                self.scope.slot(&name)
             } else {
                 Some(self.scope.declare(&name))
             };
@@ -253,14 +253,15 @@ impl Parser<'_, '_> {
 
     fn variable(&mut self, token: Token) -> Parsed<OperandKind> {
         let name = self.name(token);
-        match self.scope.find(&name) {
-            Some(slot) => Ok(OperandKind::Variable(Box::new(Variable {
-                name,
-                slot,
-                fields: Vec::new(),
-            }))),
-            None => self.fail(format!("undefined variable {}", quoted(&name))),
+        if !self.scope.knows(&name) {
+            return self.fail(format!("undefined variable {}", quoted(&name)));
         }
+        let slot = self.scope.slot(&name);
+        Ok(OperandKind::Variable(Box::new(Variable {
+            name,
+            slot,
+            fields: Vec::new(),
+        })))
     }
 }
 

@@ -35,18 +35,23 @@ impl Scope {
         self.most
     }
 
-    /// The slot of a name, if the name is known at all.
-    pub(super) fn find(&self, name: &str) -> Option<Option<usize>> {
+    /// Whether a name was seen before.
+    pub(super) fn knows(&self, name: &str) -> bool {
+        self.names.iter().any(|(known, _)| &**known == name)
+    }
+
+    /// The slot of a name, if it has one.
+    pub(super) fn slot(&self, name: &str) -> Option<usize> {
         self.names
             .iter()
             .rev()
             .find(|(known, _)| &**known == name)
-            .map(|&(_, slot)| slot)
+            .and_then(|&(_, slot)| slot)
     }
 
     /// Makes a name known before what it stands for is.
     pub(super) fn announce(&mut self, name: &Arc<str>) {
-        let slot = self.find(name).flatten();
+        let slot = self.slot(name);
         self.names.push((name.clone(), slot));
     }
 

@@ -23,11 +23,8 @@ impl Tree {
     /// Line from one and column in bytes from zero; on the first line Go counts the same way.
     pub(crate) fn line_and_column(&self, position: u32) -> (usize, usize) {
         let before = &self.text[..(position as usize).min(self.text.len())];
-        let line = 1 + before.iter().filter(|&&byte| byte == b'\n').count();
-        let start = before
-            .iter()
-            .rposition(|&byte| byte == b'\n')
-            .map_or(0, |index| index + 1);
+        let line = 1 + memchr::memchr_iter(b'\n', before).count();
+        let start = memchr::memrchr(b'\n', before).map_or(0, |index| index + 1);
         (line, before.len() - start)
     }
 }

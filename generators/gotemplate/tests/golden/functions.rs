@@ -1,8 +1,8 @@
 //! Functions that the recorded cases call. Their types are what matters: they are those that the recording had in Go.
 
 use whipstaff_gotemplate::{
-    Function, FunctionError, Host, IntKind, Kind, List, ListType, Map, MapType, Method, Runtime,
-    Signature, Type, UintKind, Value, format::sprint,
+    Function, FunctionError, Host, IntKind, Kind, List, ListType, Map, MapType, Method, MethodCall,
+    Runtime, Signature, Type, UintKind, Value, format::sprint,
 };
 
 type Result = std::result::Result<Value, FunctionError>;
@@ -170,10 +170,7 @@ impl Host for Version {
     }
 
     fn method(&self, name: &str) -> Option<Method> {
-        let (parameters, call): (
-            &'static [Type],
-            fn(&dyn Host, &mut dyn Runtime, &[Value]) -> Result,
-        ) = match name {
+        let (parameters, call): (&'static [Type], MethodCall) = match name {
             "String" => (&[], |host, _, _| Ok(version(host).text().into())),
             "Less" => (&[Type::String], |host, _, arguments| {
                 let than = arguments[0].as_bytes().unwrap();

@@ -1,5 +1,11 @@
 //! Cases whose outputs and errors were recorded from Go's own `text/template` and `fmt`.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test may stop anywhere"
+)]
+
 mod functions;
 
 use serde_json::Value as Json;
@@ -32,17 +38,17 @@ impl Environment for Nowhere {
 
 #[test]
 fn templates_give_what_go_gives() {
-    check("templates.jsonl", |case| render(case));
+    check("templates.jsonl", render);
 }
 
 #[test]
 fn texts_that_do_not_parse_are_refused_as_go_refuses_them() {
-    check("parse.jsonl", |case| render(case));
+    check("parse.jsonl", render);
 }
 
 #[test]
 fn failing_templates_say_what_go_says() {
-    check("errors.jsonl", |case| render(case));
+    check("errors.jsonl", render);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use whipstaff_gotemplate::{FunctionError, Runtime};
 
 /// Candidates are tried for division by the primes below this before they are tested in earnest.
-const SIEVE_LIMIT: u32 = 1 << 12;
+const SIEVE_LIMIT: u32 = 1 << 15;
 /// Rounds of the Miller-Rabin test. Candidates are random, so that far fewer would do.
 const ROUNDS: usize = 20;
 /// Steps from one random start before another is drawn.
@@ -14,7 +14,10 @@ const MAX_STEPS: u32 = 1 << 14;
 static SMALL_PRIMES: LazyLock<Vec<u32>> = LazyLock::new(|| {
     let mut primes: Vec<u32> = Vec::new();
     for candidate in (3..SIEVE_LIMIT).step_by(2) {
-        if primes.iter().all(|prime| candidate % prime != 0) {
+        let mut divisors = primes
+            .iter()
+            .take_while(|prime| *prime * *prime <= candidate);
+        if divisors.all(|prime| candidate % prime != 0) {
             primes.push(candidate);
         }
     }

@@ -2,7 +2,10 @@
 //! `regexMatch` swallows it.
 
 use super::{Program, ProgramError};
-use crate::typed::{integer, takes, text};
+use crate::{
+    lists::nil_strings,
+    typed::{integer, takes, text},
+};
 use std::rc::Rc;
 use whipstaff_gotemplate::{
     Bytes, Function, FunctionError, Runtime, Signature, Type, Value, format,
@@ -145,6 +148,9 @@ fn find_all<const MUST: bool>(
     let searched = text(arguments, 1);
     let limit = usize::try_from(integer(arguments, 2)).unwrap_or(usize::MAX);
     let found = program.find_all(&searched, limit);
+    if found.is_empty() {
+        return Ok(nil_strings());
+    }
     charge_pieces(runtime, searched.len(), found.len())?;
     Ok(Value::strings(found.into_iter().map(|(start, end)| {
         searched.get(start..end).unwrap_or_default()
@@ -157,7 +163,11 @@ fn split<const MUST: bool>(
 ) -> Result<Value, FunctionError> {
     let program = program(arguments, MUST)?;
     let searched = text(arguments, 1);
-    let pieces = program.split(&searched, usize::try_from(integer(arguments, 2)).ok());
+    let limit = usize::try_from(integer(arguments, 2)).ok();
+    if limit == Some(0) {
+        return Ok(nil_strings());
+    }
+    let pieces = program.split(&searched, limit);
     charge_pieces(runtime, searched.len(), pieces.len())?;
     Ok(Value::strings(pieces))
 }

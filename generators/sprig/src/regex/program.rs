@@ -124,11 +124,8 @@ impl Program {
         found
     }
 
-    /// `Split`: the pieces between matches.
+    /// `Split`: the pieces between matches, of which the last holds the rest; the limit is not zero.
     pub(crate) fn split<'t>(&self, text: &'t [u8], limit: Option<usize>) -> Vec<&'t [u8]> {
-        if limit == Some(0) {
-            return Vec::new();
-        }
         if !self.is_empty && text.is_empty() {
             return vec![b""];
         }

@@ -1,8 +1,6 @@
 //! Which style a string can be written in.
 
-use super::super::character::{
-    byte, is_blank, is_blank_or_end, is_break, is_printable, width,
-};
+use super::super::character::{byte, is_blank, is_blank_or_end, is_break, is_printable, width};
 use super::Form;
 
 /// A way to write a string.
@@ -16,6 +14,10 @@ pub(super) enum Style {
 
 /// What stands in a string, as far as it rules styles out.
 #[derive(Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each finding stands for itself"
+)]
 struct Findings {
     indicators: bool,
     line_breaks: bool,
@@ -52,7 +54,11 @@ pub(super) fn choose_style(text: &str, ambiguous: bool, simple_key: bool, form: 
         return Style::DoubleQuoted;
     }
     if preferred == Style::Literal {
-        return if block_allowed && !simple_key { Style::Literal } else { Style::DoubleQuoted };
+        return if block_allowed && !simple_key {
+            Style::Literal
+        } else {
+            Style::DoubleQuoted
+        };
     }
     let edges = findings.leading_space
         || findings.leading_break

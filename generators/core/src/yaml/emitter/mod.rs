@@ -1,6 +1,7 @@
 //! Writes values as YAML.
 //!
-//! Mirrors `encode.go` and `emitterc.go` of go.yaml.in/yaml v2.4.3 and, for the pretty form, v3.0.4 with an indentation of 2.
+//! Mirrors `encode.go` and `emitterc.go` of go.yaml.in/yaml v2.4.3 and, for the pretty form, v3.0.4
+//! with an indentation of 2.
 
 mod analysis;
 mod scalar;
@@ -41,8 +42,17 @@ pub(super) enum KeyOrder {
 
 /// Writes a document.
 pub(super) fn emit(value: &Value, form: Form, order: KeyOrder) -> String {
-    let writer = Writer::new(if form == Form::V2 { BEST_WIDTH } else { usize::MAX });
-    let mut emitter = Emitter { writer, form, order, open: Vec::new() };
+    let writer = Writer::new(if form == Form::V2 {
+        BEST_WIDTH
+    } else {
+        usize::MAX
+    });
+    let mut emitter = Emitter {
+        writer,
+        form,
+        order,
+        open: Vec::new(),
+    };
     emitter.node(value, Place::Root);
     while let Some(collection) = emitter.open.pop() {
         emitter.next_item(collection);
@@ -143,7 +153,10 @@ impl<'v> Emitter<'v> {
             Some(indent) if stays => indent,
             Some(indent) => indent + INDENT,
         });
-        self.open.push(Collection { outer_indent, rest: Rest::Items(items.iter()) });
+        self.open.push(Collection {
+            outer_indent,
+            rest: Rest::Items(items.iter()),
+        });
     }
 
     fn mapping(&mut self, map: &'v Map<String, Value>) {
@@ -162,8 +175,15 @@ impl<'v> Emitter<'v> {
         if self.order == KeyOrder::Own {
             return Pairs::Own(map.iter());
         }
-        let mut pairs: Vec<_> = map.iter().map(|(key, value)| (key.as_str(), value)).collect();
-        let sorter = if self.form == Form::V2 { Sorter::V2 } else { Sorter::V3 };
+        let mut pairs: Vec<_> = map
+            .iter()
+            .map(|(key, value)| (key.as_str(), value))
+            .collect();
+        let sorter = if self.form == Form::V2 {
+            Sorter::V2
+        } else {
+            Sorter::V3
+        };
         sort(&mut pairs, sorter);
         Pairs::Sorted(pairs.into_iter())
     }

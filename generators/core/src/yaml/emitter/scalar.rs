@@ -37,12 +37,11 @@ impl Writer {
 
     /// Writes text as it is but for folding, and for quotes that have to be doubled.
     fn words(&mut self, text: &str, folds: bool, quoted: bool) {
-        if !folds || self.column + text.len() <= self.best_width {
-            if text.is_ascii() && !(quoted && text.contains('\'')) && !text.contains('\n') {
-                self.put_str(text);
-                self.indention = text.is_empty() && self.indention;
-                return;
-            }
+        let fits = !folds || self.column + text.len() <= self.best_width;
+        let as_it_is = text.is_ascii() && !text.contains('\n') && !(quoted && text.contains('\''));
+        if fits && as_it_is {
+            self.put_str(text);
+            return;
         }
         let mut behind_space = false;
         let mut behind_break = false;
@@ -168,7 +167,8 @@ impl Writer {
         }
     }
 
-    /// Writes what a reader cannot guess: the indentation, and what becomes of the line breaks at the end.
+    /// Writes what a reader cannot guess: the indentation, and what becomes of the line breaks at
+    /// the end.
     fn block_hints(&mut self, text: &str) {
         if text.starts_with(' ') || is_break(text.as_bytes(), 0) {
             let hint = INDENT.to_string();

@@ -21,7 +21,10 @@ impl<'a> Parser<'a> {
                 self.take();
                 Ok(Event::new(EventKind::SequenceEnd, token.start))
             }
-            _ => Err(Error::parser("did not find expected '-' indicator", token.start)),
+            _ => Err(Error::parser(
+                "did not find expected '-' indicator",
+                token.start,
+            )),
         }
     }
 

@@ -13,14 +13,18 @@ impl<'a> Parser<'a> {
     pub(super) fn parse_stream_start(&mut self) -> Result<Event<'a>, Error> {
         let token = self.peek()?;
         if token.kind != TokenKind::StreamStart {
-            return Err(Error::parser("did not find expected <stream-start>", token.start));
+            return Err(Error::parser(
+                "did not find expected <stream-start>",
+                token.start,
+            ));
         }
         self.state = State::ImplicitDocumentStart;
         self.take();
         Ok(Event::new(EventKind::StreamStart, token.start))
     }
 
-    /// Parses up to the start of a document's content; only the first document may do without `---`.
+    /// Parses up to the start of a document's content; only the first document may do without
+    /// `---`.
     pub(super) fn parse_document_start(&mut self, implicit: bool) -> Result<Event<'a>, Error> {
         let mut token = self.peek()?;
         if !implicit {
@@ -45,7 +49,10 @@ impl<'a> Parser<'a> {
         }
         let start = self.peek()?;
         if start.kind != TokenKind::DocumentStart {
-            return Err(Error::parser("did not find expected <document start>", start.start));
+            return Err(Error::parser(
+                "did not find expected <document start>",
+                start.start,
+            ));
         }
         self.state = State::DocumentContent;
         self.take();
@@ -83,11 +90,17 @@ impl<'a> Parser<'a> {
             let token = self.peek()?;
             match token.kind {
                 TokenKind::VersionDirective if has_version => {
-                    return Err(Error::parser("found duplicate %YAML directive", token.start));
+                    return Err(Error::parser(
+                        "found duplicate %YAML directive",
+                        token.start,
+                    ));
                 }
                 TokenKind::VersionDirective => {
                     if self.take() != (TokenData::Version { major: 1, minor: 1 }) {
-                        return Err(Error::parser("found incompatible YAML document", token.start));
+                        return Err(Error::parser(
+                            "found incompatible YAML document",
+                            token.start,
+                        ));
                     }
                     has_version = true;
                 }
@@ -97,7 +110,8 @@ impl<'a> Parser<'a> {
         }
         for (handle, prefix) in DEFAULT_TAG_DIRECTIVES {
             if self.tag_prefix(handle).is_none() {
-                self.tag_directives.push((Cow::Borrowed(handle), prefix.to_owned()));
+                self.tag_directives
+                    .push((Cow::Borrowed(handle), prefix.to_owned()));
             }
         }
         Ok(())
@@ -116,7 +130,10 @@ impl<'a> Parser<'a> {
 
     /// What a tag handle stands for in the current document.
     pub(super) fn tag_prefix(&self, handle: &str) -> Option<&str> {
-        let known = self.tag_directives.iter().find(|(known, _)| known == handle)?;
+        let known = self
+            .tag_directives
+            .iter()
+            .find(|(known, _)| known == handle)?;
         Some(&known.1)
     }
 }

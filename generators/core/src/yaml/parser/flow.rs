@@ -16,7 +16,10 @@ impl<'a> Parser<'a> {
         if token.kind != TokenKind::FlowSequenceEnd {
             if !first {
                 if token.kind != TokenKind::FlowEntry {
-                    return Err(Error::parser("did not find expected ',' or ']'", token.start));
+                    return Err(Error::parser(
+                        "did not find expected ',' or ']'",
+                        token.start,
+                    ));
                 }
                 token = self.advance()?;
             }
@@ -40,7 +43,8 @@ impl<'a> Parser<'a> {
         let token = self.peek()?;
         match token.kind {
             TokenKind::Value | TokenKind::FlowEntry | TokenKind::FlowSequenceEnd => {
-                // Taking the token away is what Go does, although it leaves `[?: value]` without its `:`.
+                // Taking the token away is what Go does, although it leaves `[?: value]` without
+                // its `:`.
                 self.take();
                 Ok(self.empty_then(State::FlowSequenceEntryMappingValue, token.end))
             }
@@ -74,7 +78,10 @@ impl<'a> Parser<'a> {
         if token.kind != TokenKind::FlowMappingEnd {
             if !first {
                 if token.kind != TokenKind::FlowEntry {
-                    return Err(Error::parser("did not find expected ',' or '}'", token.start));
+                    return Err(Error::parser(
+                        "did not find expected ',' or '}'",
+                        token.start,
+                    ));
                 }
                 token = self.advance()?;
             }

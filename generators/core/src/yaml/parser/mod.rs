@@ -83,7 +83,10 @@ impl Event<'_> {
 
     /// The scalar that stands where nothing is written.
     fn empty_scalar(mark: Mark) -> Self {
-        Self { implicit: true, ..Self::new(EventKind::Scalar, mark) }
+        Self {
+            implicit: true,
+            ..Self::new(EventKind::Scalar, mark)
+        }
     }
 }
 

@@ -12,7 +12,8 @@ struct Properties<'a> {
 }
 
 impl<'a> Parser<'a> {
-    /// Parses a node; in the `block` context it may be a block collection, and where `indentless` even one that is not indented.
+    /// Parses a node; in the `block` context it may be a block collection, and where `indentless`
+    /// even one that is not indented.
     pub(super) fn parse_node(&mut self, block: bool, indentless: bool) -> Result<Event<'a>, Error> {
         let token = self.peek()?;
         if token.kind == TokenKind::Alias {
@@ -42,14 +43,26 @@ impl<'a> Parser<'a> {
         let Properties { anchor, tag } = properties;
         if let Some((kind, state)) = collection {
             self.state = state;
-            return Ok(Event { anchor, tag, ..Event::new(kind, start) });
+            return Ok(Event {
+                anchor,
+                tag,
+                ..Event::new(kind, start)
+            });
         }
         if anchor.is_some() || !tag.is_empty() {
             self.pop_state();
             let implicit = tag.is_empty();
-            return Ok(Event { anchor, tag, implicit, ..Event::new(EventKind::Scalar, start) });
+            return Ok(Event {
+                anchor,
+                tag,
+                implicit,
+                ..Event::new(EventKind::Scalar, start)
+            });
         }
-        Err(Error::parser("did not find expected node content", token.start))
+        Err(Error::parser(
+            "did not find expected node content",
+            token.start,
+        ))
     }
 
     fn parse_alias(&mut self, start: Mark) -> Event<'a> {
@@ -58,7 +71,10 @@ impl<'a> Parser<'a> {
             TokenData::Name(name) => Some(name),
             _ => None,
         };
-        Event { anchor, ..Event::new(EventKind::Alias, start) }
+        Event {
+            anchor,
+            ..Event::new(EventKind::Alias, start)
+        }
     }
 
     fn parse_scalar(&mut self, start: Mark, properties: Properties<'a>) -> Event<'a> {
@@ -68,7 +84,13 @@ impl<'a> Parser<'a> {
         };
         let Properties { anchor, tag } = properties;
         let implicit = (plain && tag.is_empty()) || tag == "!";
-        Event { anchor, tag, value, implicit, ..Event::new(EventKind::Scalar, start) }
+        Event {
+            anchor,
+            tag,
+            value,
+            implicit,
+            ..Event::new(EventKind::Scalar, start)
+        }
     }
 
     /// Parses an anchor and a tag in either order, and gives the token behind them.

@@ -2,7 +2,10 @@
 
 /// Decodes standard base64 with padding, line breaks ignored, as Go's `base64.StdEncoding` does.
 pub(in crate::yaml) fn decode_base64(text: &str) -> Option<Vec<u8>> {
-    let symbols: Vec<u8> = text.bytes().filter(|byte| !matches!(byte, b'\r' | b'\n')).collect();
+    let symbols: Vec<u8> = text
+        .bytes()
+        .filter(|byte| !matches!(byte, b'\r' | b'\n'))
+        .collect();
     let mut decoded = Vec::with_capacity(symbols.len() / 4 * 3);
     let mut groups = symbols.chunks(4).peekable();
     while let Some(group) = groups.next() {
@@ -30,7 +33,8 @@ pub(in crate::yaml) fn decode_base64(text: &str) -> Option<Vec<u8>> {
     Some(decoded)
 }
 
-/// Makes text of bytes as Go's `encoding/json` does: each byte that is no part of a character becomes U+FFFD.
+/// Makes text of bytes as Go's `encoding/json` does: each byte that is no part of a character
+/// becomes U+FFFD.
 pub(in crate::yaml) fn replace_invalid_utf8(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {

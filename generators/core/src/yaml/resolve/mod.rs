@@ -1,6 +1,7 @@
 //! Finds out what a scalar stands for.
 //!
-//! Mirrors `resolve.go` of go.yaml.in/yaml v2.4.3: YAML 1.1 words for booleans, Go's notation of numbers.
+//! Mirrors `resolve.go` of go.yaml.in/yaml v2.4.3: YAML 1.1 words for booleans, Go's notation of
+//! numbers.
 
 mod binary;
 mod number;
@@ -119,9 +120,9 @@ pub(super) fn resolve_untagged(text: &str) -> Resolved {
         return Resolved::Null;
     };
     match first {
-        b'0'..=b'9' | b'+' | b'-' => {
-            infinity(text).or_else(|| number::parse_number(text)).unwrap_or(Resolved::Text)
-        }
+        b'0'..=b'9' | b'+' | b'-' => infinity(text)
+            .or_else(|| number::parse_number(text))
+            .unwrap_or(Resolved::Text),
         b'.' => word(text)
             .or_else(|| infinity(text))
             .or_else(|| number::parse_float(text).map(Resolved::Float))
@@ -140,7 +141,8 @@ pub(super) fn looks_like_another_type(text: &str) -> bool {
         || number::is_base_60(text)
 }
 
-/// Whether go-yaml v3, written plainly, would read it as something else than a string, or v2 as a boolean.
+/// Whether go-yaml v3, written plainly, would read it as something else than a string, or v2 as a
+/// boolean.
 pub(super) fn looks_like_another_type_v3(text: &str) -> bool {
     looks_like_another_type(text) || number::is_prefixed_octal(text)
 }

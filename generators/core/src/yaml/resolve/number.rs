@@ -1,6 +1,7 @@
 //! Numbers in the notations of YAML 1.1 and Go.
 //!
-//! Mirrors `strconv.ParseInt`, `ParseUint` and `ParseFloat` as far as go.yaml.in/yaml v2.4.3 leaves text to them.
+//! Mirrors `strconv.ParseInt`, `ParseUint` and `ParseFloat` as far as go.yaml.in/yaml v2.4.3 leaves
+//! text to them.
 
 use std::borrow::Cow;
 
@@ -40,7 +41,8 @@ pub(super) fn parse_float(text: &str) -> Option<f64> {
     let bytes = text.as_bytes();
     for (index, byte) in bytes.iter().enumerate() {
         let is_digit = |at: Option<usize>| {
-            at.and_then(|at| bytes.get(at)).is_some_and(|b| b.is_ascii_digit() || *b == b'_')
+            at.and_then(|at| bytes.get(at))
+                .is_some_and(|b| b.is_ascii_digit() || *b == b'_')
         };
         let next = bytes.get(index + 1).is_some_and(u8::is_ascii_digit);
         let previous = index.checked_sub(1).and_then(|at| bytes.get(at));
@@ -60,7 +62,10 @@ pub(super) fn is_base_60(text: &str) -> bool {
     let first = groups.next().unwrap_or_default();
     let is_digit = |byte: u8| byte.is_ascii_digit() || byte == b'_';
     let mut rest = groups.peekable();
-    first.bytes().next().is_some_and(|byte| byte.is_ascii_digit())
+    first
+        .bytes()
+        .next()
+        .is_some_and(|byte| byte.is_ascii_digit())
         && first.bytes().all(is_digit)
         && fraction.bytes().all(is_digit)
         && rest.peek().is_some()
@@ -78,7 +83,9 @@ pub(super) fn is_prefixed_octal(text: &str) -> bool {
         return parse_signed(digits, 8).is_some();
     }
     match plain.strip_prefix("-0o") {
-        Some(digits) => parse_digits(digits, 8).and_then(|value| signed(true, value)).is_some(),
+        Some(digits) => parse_digits(digits, 8)
+            .and_then(|value| signed(true, value))
+            .is_some(),
         None => false,
     }
 }
@@ -119,7 +126,9 @@ fn parse_signed(text: &str, base: u32) -> Option<Resolved> {
         return signed(true, parse_digits(digits, base)?);
     }
     if let Some(digits) = text.strip_prefix('+') {
-        return i64::try_from(parse_digits(digits, base)?).ok().map(Resolved::Int);
+        return i64::try_from(parse_digits(digits, base)?)
+            .ok()
+            .map(Resolved::Int);
     }
     signed(false, parse_digits(text, base)?)
 }
@@ -146,7 +155,10 @@ fn signed(negative: bool, magnitude: u64) -> Option<Resolved> {
 fn is_float(text: &str) -> bool {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     let (mantissa, exponent) = match unsigned.find(['e', 'E']) {
-        Some(at) => (unsigned.get(..at).unwrap_or_default(), unsigned.get(at + 1..)),
+        Some(at) => (
+            unsigned.get(..at).unwrap_or_default(),
+            unsigned.get(at + 1..),
+        ),
         None => (unsigned, None),
     };
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());

@@ -67,7 +67,10 @@ impl Rest<'_> {
         }
         if let [b'.' | b',', b'0'..=b'9', ..] = self.0 {
             let fraction = self.0.get(1..).unwrap_or_default();
-            let length = fraction.iter().take_while(|byte| byte.is_ascii_digit()).count();
+            let length = fraction
+                .iter()
+                .take_while(|byte| byte.is_ascii_digit())
+                .count();
             self.0 = fraction.get(length..).unwrap_or_default();
         }
         true
@@ -91,7 +94,8 @@ impl Rest<'_> {
 
 fn number(digits: &[u8]) -> Option<u32> {
     digits.iter().try_fold(0, |value, byte| {
-        byte.is_ascii_digit().then(|| value * 10 + u32::from(byte - b'0'))
+        byte.is_ascii_digit()
+            .then(|| value * 10 + u32::from(byte - b'0'))
     })
 }
 
@@ -99,7 +103,9 @@ fn days_in_month(year: u32, month: u32) -> u32 {
     match month {
         1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,
         4 | 6 | 9 | 11 => 30,
-        2 if year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400)) => 29,
+        2 if year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400)) => {
+            29
+        }
         2 => 28,
         _ => 0,
     }

@@ -54,8 +54,16 @@ impl<'a> Scanner<'a> {
         if chomping == Chomping::Keep {
             value.push_str(&trailing_breaks);
         }
-        let data = TokenData::Scalar { value: Cow::Owned(value), plain: false };
-        Ok(Token { kind: TokenKind::Scalar, start, end, data })
+        let data = TokenData::Scalar {
+            value: Cow::Owned(value),
+            plain: false,
+        };
+        Ok(Token {
+            kind: TokenKind::Scalar,
+            start,
+            end,
+            data,
+        })
     }
 
     /// Scans the indicators behind `|` or `>`, in either order, and the rest of the line.
@@ -96,7 +104,8 @@ impl<'a> Scanner<'a> {
         Ok(Some(digit - b'0'))
     }
 
-    /// Goes over indentation and empty lines; an `indent` of 0 is set to the one found. Gives the end of the last empty line.
+    /// Goes over indentation and empty lines; an `indent` of 0 is set to the one found. Gives the
+    /// end of the last empty line.
     fn scan_block_breaks(
         &mut self,
         indent: &mut i64,
@@ -111,9 +120,9 @@ impl<'a> Scanner<'a> {
             }
             widest = widest.max(i64::from(self.mark.column));
             if inside(self.mark.column) && self.byte(0) == b'\t' {
-                return Err(self.error(
-                    "found a tab character where an indentation space is expected",
-                ));
+                return Err(
+                    self.error("found a tab character where an indentation space is expected")
+                );
             }
             if !self.at_break() {
                 break;

@@ -32,13 +32,14 @@ impl<'a> Scanner<'a> {
 
     /// Whether a line holding `---` or `...` starts here.
     pub(super) fn at_document_indicator(&self) -> bool {
-        self.mark.column == 0 && (self.at_document_marker(b"---") || self.at_document_marker(b"..."))
+        self.mark.column == 0
+            && (self.at_document_marker(*b"---") || self.at_document_marker(*b"..."))
     }
 
     /// Whether `marker` is here with a blank, a line break or the end behind it.
-    pub(super) fn at_document_marker(&self, marker: &[u8; 3]) -> bool {
+    pub(super) fn at_document_marker(&self, marker: [u8; 3]) -> bool {
         let rest = self.bytes.get(self.position..).unwrap_or_default();
-        rest.starts_with(marker) && self.at_blank_or_end(3)
+        rest.starts_with(&marker) && self.at_blank_or_end(3)
     }
 
     /// The text from `start` up to the current place.

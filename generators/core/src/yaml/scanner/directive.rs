@@ -23,7 +23,12 @@ impl<'a> Scanner<'a> {
             return Err(self.error("did not find expected comment or line break"));
         }
         self.read_break();
-        Ok(Token { kind, start, end, data })
+        Ok(Token {
+            kind,
+            start,
+            end,
+            data,
+        })
     }
 
     fn scan_directive_name(&mut self) -> Result<&'a str, Error> {
@@ -79,6 +84,9 @@ impl<'a> Scanner<'a> {
         if !self.at_blank_or_end(0) {
             return Err(self.error("did not find expected whitespace or line break"));
         }
-        Ok(TokenData::Tag { handle: Cow::Borrowed(handle), rest })
+        Ok(TokenData::Tag {
+            handle: Cow::Borrowed(handle),
+            rest,
+        })
     }
 }

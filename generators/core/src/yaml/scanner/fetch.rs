@@ -2,18 +2,23 @@
 
 use super::super::character::is_blank;
 use super::super::error::Error;
-use super::{Scanner, Token, TokenKind};
+use super::{Scanner, Stage, Token, TokenKind};
 
 impl Scanner<'_> {
     /// Scans one token, and whatever has to be queued in front of it.
     pub(super) fn fetch_next_token(&mut self) -> Result<(), Error> {
-        if !self.started {
-            self.started = true;
-            self.queue(None, Token::simple(TokenKind::StreamStart, self.mark, self.mark));
+        if self.stage == Stage::NotStarted {
+            self.stage = Stage::Running;
+            self.queue(
+                None,
+                Token::simple(TokenKind::StreamStart, self.mark, self.mark),
+            );
             return Ok(());
         }
         self.scan_to_next_token();
         self.unroll_indent(i64::from(self.mark.column));
+        // Go reads ahead as far as the longest indicator goes: `--- `.
+        self.require(4)?;
         if self.at_end() {
             return self.fetch_stream_end();
         }
@@ -21,10 +26,10 @@ impl Scanner<'_> {
             if self.byte(0) == b'%' {
                 return self.fetch_directive();
             }
-            if self.at_document_marker(b"---") {
+            if self.at_document_marker(*b"---") {
                 return self.fetch_document_indicator(TokenKind::DocumentStart);
             }
-            if self.at_document_marker(b"...") {
+            if self.at_document_marker(*b"...") {
                 return self.fetch_document_indicator(TokenKind::DocumentEnd);
             }
         }
@@ -91,7 +96,10 @@ impl Scanner<'_> {
             self.mark.line += 1;
         }
         self.leave_document()?;
-        self.queue(None, Token::simple(TokenKind::StreamEnd, self.mark, self.mark));
+        self.queue(
+            None,
+            Token::simple(TokenKind::StreamEnd, self.mark, self.mark),
+        );
         Ok(())
     }
 
@@ -143,9 +151,7 @@ impl Scanner<'_> {
         // In a flow collection the parser complains: it can say where.
         if self.flow_level == 0 {
             if !self.simple_key_allowed {
-                return Err(
-                    self.error("block sequence entries are not allowed in this context")
-                );
+                return Err(self.error("block sequence entries are not allowed in this context"));
             }
             let mark = self.mark;
             self.roll_indent(mark.column, None, TokenKind::BlockSequenceStart, mark)?;
@@ -198,7 +204,12 @@ impl Scanner<'_> {
         let (number, mark) = (key.token_number, key.mark);
         let index = number.checked_sub(self.tokens_taken);
         self.queue(index, Token::simple(TokenKind::Key, mark, mark));
-        self.roll_indent(mark.column, Some(number), TokenKind::BlockMappingStart, mark)?;
+        self.roll_indent(
+            mark.column,
+            Some(number),
+            TokenKind::BlockMappingStart,
+            mark,
+        )?;
         self.simple_key_of_token.remove(&number);
         Ok(())
     }

@@ -4,7 +4,8 @@ use super::super::error::Error;
 use super::{MAX_INDENTS, Mark, Scanner, Token, TokenKind};
 
 impl Scanner<'_> {
-    /// Opens a block collection of `kind` at `column` unless one is open there already. With a `token_number`, in front of that token.
+    /// Opens a block collection of `kind` at `column` unless one is open there already. With a
+    /// `token_number`, in front of that token.
     pub(super) fn roll_indent(
         &mut self,
         column: u32,
@@ -33,7 +34,10 @@ impl Scanner<'_> {
             return;
         }
         while self.indent > column {
-            self.queue(None, Token::simple(TokenKind::BlockEnd, self.mark, self.mark));
+            self.queue(
+                None,
+                Token::simple(TokenKind::BlockEnd, self.mark, self.mark),
+            );
             self.indent = self.indents.pop().unwrap_or(-1);
         }
     }

@@ -1,8 +1,8 @@
 //! Cuts YAML text into tokens, as libyaml's scanner does.
 //!
-//! Two things make YAML scanning more than lexing. Indentation opens and closes block collections, so tokens that stand for no
-//! characters are put between the others. And a key shows only at the `:` behind it, so tokens wait in a queue while one of them may
-//! still turn out to start a key.
+//! Two things make YAML scanning more than lexing. Indentation opens and closes block collections,
+//! so tokens that stand for no characters are put between the others. And a key shows only at the
+//! `:` behind it, so tokens wait in a queue while one of them may still turn out to start a key.
 //!
 //! Mirrors `scannerc.go` of go.yaml.in/yaml v2.4.3, oddities included.
 
@@ -44,6 +44,14 @@ pub(super) struct Peeked {
     pub(super) end: Mark,
 }
 
+/// How far the stream is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    NotStarted,
+    Running,
+    Ended,
+}
+
 /// The state of scanning one text.
 #[derive(Debug)]
 pub(super) struct Scanner<'a> {
@@ -56,8 +64,7 @@ pub(super) struct Scanner<'a> {
     tokens: VecDeque<Token<'a>>,
     tokens_taken: usize,
     head_is_settled: bool,
-    started: bool,
-    ended: bool,
+    stage: Stage,
     /// The column of the innermost block collection, -1 outside of any.
     indent: i64,
     indents: Vec<i64>,
@@ -81,8 +88,7 @@ impl<'a> Scanner<'a> {
             tokens: VecDeque::new(),
             tokens_taken: 0,
             head_is_settled: false,
-            started: false,
-            ended: false,
+            stage: Stage::NotStarted,
             indent: -1,
             indents: Vec::new(),
             flow_level: 0,
@@ -103,7 +109,11 @@ impl<'a> Scanner<'a> {
             end: token.end,
         });
         // The queue is never empty once its head is settled.
-        Ok(head.unwrap_or(Peeked { kind: TokenKind::StreamEnd, start: self.mark, end: self.mark }))
+        Ok(head.unwrap_or(Peeked {
+            kind: TokenKind::StreamEnd,
+            start: self.mark,
+            end: self.mark,
+        }))
     }
 
     /// Takes the token at the head of the queue away. To be called behind [`Scanner::peek`] only.
@@ -113,38 +123,47 @@ impl<'a> Scanner<'a> {
         let Some(token) = self.tokens.pop_front() else {
             return TokenData::None;
         };
-        self.ended = token.kind == TokenKind::StreamEnd;
+        let ended = token.kind == TokenKind::StreamEnd;
+        self.stage = if ended { Stage::Ended } else { Stage::Running };
         token.data
     }
 
     /// Whether the end of the stream has been taken.
     pub(super) fn has_ended(&self) -> bool {
-        self.ended
+        self.stage == Stage::Ended
     }
 
     /// Scans on until nothing can come in front of the head of the queue any more.
     fn settle_head(&mut self) -> Result<(), Error> {
         loop {
             if !self.tokens.is_empty() {
-                let Some(&slot) = self.simple_key_of_token.get(&self.tokens_taken) else { break };
+                let Some(&slot) = self.simple_key_of_token.get(&self.tokens_taken) else {
+                    break;
+                };
                 if !self.simple_key_is_valid(slot)? {
                     break;
                 }
             }
             let fetched = self.fetch_next_token();
-            // Characters are read a few ahead of the token, so a bad one goes before any other error.
-            if let Some(error) = &self.unreadable_rest
-                && self.position + 4 > self.bytes.len()
-            {
-                return Err(error.clone());
-            }
+            // A token that goes up to the unreadable characters would have gone on; this counts
+            // more than what is wrong with it.
+            self.require(1)?;
             fetched?;
         }
         self.head_is_settled = true;
         Ok(())
     }
 
-    /// Queues a token; one with an `index` goes in front of the tokens behind it, if they are still there.
+    /// Fails if one of the next `count` characters cannot be read.
+    fn require(&self, count: usize) -> Result<(), Error> {
+        match &self.unreadable_rest {
+            Some(error) if self.position + count > self.bytes.len() => Err(error.clone()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Queues a token; one with an `index` goes in front of the tokens behind it, if they are still
+    /// there.
     fn queue(&mut self, index: Option<usize>, token: Token<'a>) {
         match index {
             Some(index) if index < self.tokens.len() => self.tokens.insert(index, token),

@@ -49,7 +49,12 @@ impl<'a> Scanner<'a> {
             self.simple_key_allowed = true;
         }
         let data = TokenData::Scalar { value, plain: true };
-        Ok(Token { kind: TokenKind::Scalar, start, end, data })
+        Ok(Token {
+            kind: TokenKind::Scalar,
+            start,
+            end,
+            data,
+        })
     }
 
     /// Where the run of characters that belong to the scalar ends.

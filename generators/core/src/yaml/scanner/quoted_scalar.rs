@@ -17,8 +17,16 @@ impl<'a> Scanner<'a> {
             None => Cow::Owned(self.scan_quoted_content(single)?),
         };
         self.skip();
-        let data = TokenData::Scalar { value, plain: false };
-        Ok(Token { kind: TokenKind::Scalar, start, end: self.mark, data })
+        let data = TokenData::Scalar {
+            value,
+            plain: false,
+        };
+        Ok(Token {
+            kind: TokenKind::Scalar,
+            start,
+            end: self.mark,
+            data,
+        })
     }
 
     /// The content, if it stands on one line and holds no escapes.
@@ -62,7 +70,8 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Scans up to a blank, a line break, the end or the closing quote. True when a `\` took the line break away.
+    /// Scans up to a blank, a line break, the end or the closing quote. True when a `\` took the
+    /// line break away.
     fn scan_quoted_words(&mut self, single: bool, value: &mut String) -> Result<bool, Error> {
         while !self.at_blank_or_end(0) {
             match (self.byte(0), self.byte(1)) {
@@ -91,7 +100,11 @@ impl<'a> Scanner<'a> {
         let mut end = start;
         loop {
             let next = byte(self.bytes, end);
-            let special = if single { next == b'\'' } else { next == b'"' || next == b'\\' };
+            let special = if single {
+                next == b'\''
+            } else {
+                next == b'"' || next == b'\\'
+            };
             if special || next == 0 || is_blank(next) || is_break(self.bytes, end) {
                 break;
             }
@@ -121,10 +134,10 @@ impl<'a> Scanner<'a> {
                 break;
             }
         }
-        if !folding {
-            value.push_str(self.text_from(start));
-        } else {
+        if folding {
             fold(value, leading_break, &trailing_breaks);
+        } else {
+            value.push_str(self.text_from(start));
         }
     }
 

@@ -42,7 +42,12 @@ impl Scanner<'_> {
         let token_number = self.tokens_taken + self.tokens.len();
         self.remove_simple_key()?;
         let slot = self.simple_keys.len() - 1;
-        let key = SimpleKey { possible: true, required, token_number, mark: self.mark };
+        let key = SimpleKey {
+            possible: true,
+            required,
+            token_number,
+            mark: self.mark,
+        };
         if let Some(last) = self.simple_keys.last_mut() {
             *last = key;
         }
@@ -67,7 +72,11 @@ impl Scanner<'_> {
     /// Enters a flow collection.
     pub(super) fn increase_flow_level(&mut self) -> Result<(), Error> {
         let token_number = self.tokens_taken + self.tokens.len();
-        self.simple_keys.push(SimpleKey { token_number, mark: self.mark, ..SimpleKey::default() });
+        self.simple_keys.push(SimpleKey {
+            token_number,
+            mark: self.mark,
+            ..SimpleKey::default()
+        });
         self.flow_level += 1;
         if self.flow_level > MAX_FLOW_LEVEL {
             let problem = format!("exceeded max depth of {MAX_FLOW_LEVEL}");
@@ -78,7 +87,8 @@ impl Scanner<'_> {
 
     /// Leaves a flow collection.
     ///
-    /// An empty collection shares its token number with the slot left here, so it stops being a possible key: as in Go.
+    /// An empty collection shares its token number with the slot left here, so it stops being a
+    /// possible key: as in Go.
     pub(super) fn decrease_flow_level(&mut self) {
         if self.flow_level == 0 {
             return;

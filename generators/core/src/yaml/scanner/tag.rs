@@ -17,11 +17,19 @@ impl<'a> Scanner<'a> {
         }
         let name = self.text_from(name_start);
         let ends_well = self.at_blank_or_end(0)
-            || matches!(self.byte(0), b'?' | b':' | b',' | b']' | b'}' | b'%' | b'@' | b'`');
+            || matches!(
+                self.byte(0),
+                b'?' | b':' | b',' | b']' | b'}' | b'%' | b'@' | b'`'
+            );
         if name.is_empty() || !ends_well {
             return Err(self.error("did not find expected alphabetic or numeric character"));
         }
-        Ok(Token { kind, start, end: self.mark, data: TokenData::Name(name) })
+        Ok(Token {
+            kind,
+            start,
+            end: self.mark,
+            data: TokenData::Name(name),
+        })
     }
 
     /// Scans `!suffix`, `!handle!suffix`, `!<uri>` or `!`.
@@ -42,8 +50,16 @@ impl<'a> Scanner<'a> {
         if !self.at_blank_or_end(0) {
             return Err(self.error("did not find expected whitespace or line break"));
         }
-        let data = TokenData::Tag { handle: Cow::Borrowed(handle), rest };
-        Ok(Token { kind: TokenKind::Tag, start, end: self.mark, data })
+        let data = TokenData::Tag {
+            handle: Cow::Borrowed(handle),
+            rest,
+        };
+        Ok(Token {
+            kind: TokenKind::Tag,
+            start,
+            end: self.mark,
+            data,
+        })
     }
 
     fn scan_short_tag(&mut self) -> Result<(&'a str, String), Error> {

@@ -40,12 +40,21 @@ pub(in crate::yaml) enum TokenKind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::yaml) enum TokenData<'a> {
     None,
-    Version { major: u8, minor: u8 },
+    Version {
+        major: u8,
+        minor: u8,
+    },
     /// The name of an anchor or alias.
     Name(&'a str),
     /// A `%TAG` directive (handle and prefix) or a tag (handle and suffix).
-    Tag { handle: Cow<'a, str>, rest: String },
-    Scalar { value: Cow<'a, str>, plain: bool },
+    Tag {
+        handle: Cow<'a, str>,
+        rest: String,
+    },
+    Scalar {
+        value: Cow<'a, str>,
+        plain: bool,
+    },
 }
 
 /// A token with the places it starts at and ends before.
@@ -60,6 +69,11 @@ pub(in crate::yaml) struct Token<'a> {
 impl Token<'_> {
     /// A token that is nothing but its kind.
     pub(super) fn simple(kind: TokenKind, start: Mark, end: Mark) -> Self {
-        Self { kind, start, end, data: TokenData::None }
+        Self {
+            kind,
+            start,
+            end,
+            data: TokenData::None,
+        }
     }
 }

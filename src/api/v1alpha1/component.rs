@@ -1,0 +1,240 @@
+//! The `Component` resource.
+
+use super::{ComponentStatus, DurationText};
+use kube::{CustomResource, KubeSchema};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// What a Component brings to the cluster, and how.
+#[derive(CustomResource, KubeSchema, Serialize, Deserialize, Debug, Clone, PartialEq)]
+#[kube(
+    group = "whipstaff.dev",
+    version = "v1alpha1",
+    kind = "Component",
+    namespaced,
+    status = "ComponentStatus",
+    shortname = "cmp",
+    category = "whipstaff",
+    derive = "PartialEq",
+    doc = "A Component joins a chart or a set of manifests to the cluster: it is fetched, rendered, applied in order, watched, corrected when somebody changes what it owns, and removed with everything that it brought.",
+    printcolumn(name = "State", type_ = "string", json_path = ".status.state"),
+    printcolumn(
+        name = "Ready",
+        type_ = "string",
+        json_path = ".status.conditions[?(@.type=='Ready')].status"
+    ),
+    printcolumn(
+        name = "Message",
+        type_ = "string",
+        json_path = ".status.conditions[?(@.type=='Ready')].message"
+    ),
+    printcolumn(
+        name = "Revision",
+        type_ = "string",
+        json_path = ".status.source.revision",
+        priority = 1
+    ),
+    printcolumn(
+        name = "Age",
+        type_ = "date",
+        json_path = ".metadata.creationTimestamp"
+    )
+)]
+#[serde(rename_all = "camelCase")]
+#[x_kube(validation = ("!has(oldSelf.targetNamespace) || has(self.targetNamespace) && self.targetNamespace == oldSelf.targetNamespace", "targetNamespace cannot be changed or removed once it is set"))]
+#[x_kube(validation = ("!has(oldSelf.targetName) || has(self.targetName) && self.targetName == oldSelf.targetName", "targetName cannot be changed or removed once it is set"))]
+pub struct ComponentSpec {
+    /// Where the files come from.
+    pub source: Source,
+
+    /// Folder inside the source that holds the chart or the manifests. Default is the source's root.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 1024))]
+    pub path: Option<String>,
+
+    /// What turns the files into objects: `helm` or `directory`. When left out it is detected from the files, and the reason is
+    /// given in the status.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 63))]
+    pub generator: Option<String>,
+
+    /// Options of the Helm generator.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub helm: Option<HelmOptions>,
+
+    /// Parameters of the generator: the values of a Helm chart, merged over the chart's own.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    #[schemars(extend("type" = "object", "x-kubernetes-preserve-unknown-fields" = true), with = "Value")]
+    pub values: Map<String, Value>,
+
+    /// Namespace that the objects are rendered for, and that namespaced objects without one get. Default is the Component's own
+    /// namespace. It cannot be changed once it is set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(
+        length(min = 1, max = 63),
+        regex(pattern = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$")
+    )]
+    pub target_namespace: Option<String>,
+
+    /// Name that the objects are rendered for: the release name of a Helm chart. Default is the Component's own name. It cannot
+    /// be changed once it is set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(
+        length(min = 1, max = 53),
+        regex(pattern = "^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$")
+    )]
+    pub target_name: Option<String>,
+
+    /// Service account in the Component's namespace that everything is read and written as. Default is the operator's own
+    /// identity.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 253))]
+    pub service_account_name: Option<String>,
+
+    /// How often the source is looked at again. Default is `10m`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interval: Option<DurationText>,
+
+    /// Longest time between retries after a failure; the first retries come sooner. Default is `1m`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_interval: Option<DurationText>,
+
+    /// How long the objects may take to become ready before the state is Error; attempts go on all the same. Default is `5m`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<DurationText>,
+
+    /// Whether reconciliation pauses. Deletion still works.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub suspend: bool,
+
+    /// What may be done to objects that exist already, and to namespaces that do not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policies: Option<Policies>,
+}
+
+/// Where the files come from. Exactly one field must be set.
+#[derive(KubeSchema, Serialize, Deserialize, Debug, Clone, PartialEq)]
+#[serde(rename_all = "camelCase")]
+#[x_kube(validation = ("has(self.url)", "exactly one source must be set: url"))]
+pub struct Source {
+    /// An archive (gzipped tar) at an `http` or `https` address: a packed Helm chart, for example.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub url: Option<UrlSource>,
+}
+
+/// An archive at an address.
+#[derive(JsonSchema, Serialize, Deserialize, Debug, Clone, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct UrlSource {
+    /// Address of the archive, for example `https://example.org/charts/shop-1.2.3.tgz`.
+    #[schemars(length(min = 8, max = 2048), regex(pattern = "^https?://"))]
+    pub url: String,
+
+    /// SHA-256 of the archive, for example `sha256:` and 64 hexadecimal digits. Anything else that the address serves is refused,
+    /// and what has this digest is fetched only once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 71), regex(pattern = "^sha256:[0-9a-f]{64}$"))]
+    pub digest: Option<String>,
+
+    /// Secret in the Component's namespace with credentials: `username` and `password`, or `token`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub credentials: Option<SecretReference>,
+}
+
+/// A Secret in the Component's namespace.
+#[derive(JsonSchema, Serialize, Deserialize, Debug, Clone, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct SecretReference {
+    /// Name of the Secret.
+    #[schemars(length(min = 1, max = 253))]
+    pub name: String,
+}
+
+/// Options of the Helm generator.
+#[derive(JsonSchema, Serialize, Deserialize, Debug, Clone, PartialEq, Default)]
+#[serde(rename_all = "camelCase")]
+pub struct HelmOptions {
+    /// Which Helm's output is reproduced: `v3`, `v4.1`, `v4.2`, `v4.3`, or `v4` for the newest. Default is `v4`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dialect: Option<Dialect>,
+
+    /// Whether objects in the chart's `crds` folder are applied. Unlike with Helm they are upgraded too. Default is true.
+    #[serde(
+        default,
+        rename = "includeCRDs",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub include_crds: Option<bool>,
+
+    /// Whether the chart's hooks run. Default is true.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hooks: Option<bool>,
+
+    /// Kubernetes version that the chart sees, instead of the cluster's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 64))]
+    pub kube_version: Option<String>,
+
+    /// API versions that the chart sees beside the cluster's.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 256), inner(length(max = 317)))]
+    pub api_versions: Vec<String>,
+}
+
+/// A Helm version line whose output is reproduced.
+#[derive(JsonSchema, Serialize, Deserialize, Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dialect {
+    /// Helm 3.
+    #[serde(rename = "v3")]
+    V3,
+    /// The newest Helm 4.
+    #[serde(rename = "v4")]
+    V4,
+    /// Helm 4.0 and 4.1.
+    #[serde(rename = "v4.1")]
+    V4_1,
+    /// Helm 4.2.
+    #[serde(rename = "v4.2")]
+    V4_2,
+    /// Helm 4.3.
+    #[serde(rename = "v4.3")]
+    V4_3,
+}
+
+/// What may be done to objects that exist already, and to namespaces that do not.
+#[derive(JsonSchema, Serialize, Deserialize, Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[serde(rename_all = "camelCase")]
+pub struct Policies {
+    /// Whether objects that exist already are taken over: `Never`, `IfUnowned` or `Always`. An object counts as owned when it
+    /// belongs to another Component, to a Helm release or to a controller. Default is `IfUnowned`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adoption: Option<AdoptionPolicy>,
+
+    /// Whether namespaces that objects need are created: `Create` or `DoNotCreate`. A namespace created so is never deleted.
+    /// Default is `Create`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing_namespaces: Option<MissingNamespacesPolicy>,
+}
+
+/// Whether objects that exist already are taken over.
+#[derive(JsonSchema, Serialize, Deserialize, Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum AdoptionPolicy {
+    /// An object that exists already is an error.
+    Never,
+    /// Only objects that nobody owns are taken over.
+    #[default]
+    IfUnowned,
+    /// Any object is taken over.
+    Always,
+}
+
+/// Whether namespaces that objects need are created.
+#[derive(JsonSchema, Serialize, Deserialize, Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum MissingNamespacesPolicy {
+    /// A missing namespace is an error.
+    DoNotCreate,
+    /// A missing namespace is created, without labels, and stays when the Component goes.
+    #[default]
+    Create,
+}

@@ -1,0 +1,64 @@
+//! The command line.
+
+mod cluster;
+mod crds;
+mod operator;
+mod template;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Joins Helm charts and plain manifests to a cluster that keeps them true.
+#[derive(Debug, Parser)]
+#[command(name = "whipstaff", version, about, propagate_version = true)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run the operator against the current kubeconfig, or inside a cluster.
+    Operator(operator::OperatorArgs),
+    /// Render a chart as `helm template` does.
+    Template(Box<template::TemplateArguments>),
+    /// List components with their state.
+    Status(cluster::StatusArgs),
+    /// Show a component's objects with their readiness and what they wait for.
+    Tree(cluster::TreeArgs),
+    /// Print the definitions of the custom resources.
+    Crds,
+}
+
+/// Runs a command to its end. What went wrong is printed to standard error.
+pub fn run(cli: Cli) -> ExitCode {
+    let result = match cli.command {
+        Command::Operator(args) => operator::run(args),
+        Command::Template(args) => template::run(&args),
+        Command::Status(args) => cluster::status(&args),
+        Command::Tree(args) => cluster::tree(&args),
+        Command::Crds => crds::run(),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            write_error(&format!("Error: {error:#}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Prints a text to standard output; a reader that went away (`| head`) is no error.
+fn write_out(text: &str) -> anyhow::Result<()> {
+    use std::io::Write as _;
+    match std::io::stdout().write_all(text.as_bytes()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(()),
+    }
+}
+
+/// Prints a line to standard error; when even that fails there is nobody to tell.
+fn write_error(text: &str) {
+    use std::io::Write as _;
+    let _ = writeln!(std::io::stderr(), "{text}");
+}

@@ -1,0 +1,100 @@
+//! `whipstaff operator`.
+
+use crate::{
+    DEFAULT_LOG_FILTER, LeaseOptions, LogFormat, OperatorOptions, init_telemetry, lease_identity,
+    run_operator,
+};
+use anyhow::Context as _;
+use clap::Args;
+use std::net::SocketAddr;
+use tokio_util::sync::CancellationToken;
+
+/// Arguments of `whipstaff operator`.
+#[derive(Debug, Args)]
+pub(super) struct OperatorArgs {
+    /// Address that serves `/metrics`; left out, metrics are not served.
+    #[arg(long, value_name = "ADDRESS")]
+    metrics_address: Option<SocketAddr>,
+
+    /// Address that serves `/healthz` and `/readyz`; left out, they are not served.
+    #[arg(long, value_name = "ADDRESS")]
+    health_address: Option<SocketAddr>,
+
+    /// Let only one of several replicas work: the one that holds a lease.
+    #[arg(long)]
+    leader_elect: bool,
+
+    /// Name of the lease.
+    #[arg(long, default_value = "whipstaff", requires = "leader_elect")]
+    lease_name: String,
+
+    /// Namespace of the lease.
+    #[arg(long, env = "POD_NAMESPACE", default_value = "default")]
+    lease_namespace: String,
+
+    /// Name that this replica holds the lease under; the host's name when left out.
+    #[arg(long, env = "POD_NAME")]
+    identity: Option<String>,
+
+    /// Components that are reconciled at the same time.
+    #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=256))]
+    concurrency: u16,
+
+    /// What is logged: a level, or levels by module.
+    #[arg(long, env = "WHIPSTAFF_LOG", default_value = DEFAULT_LOG_FILTER)]
+    log: String,
+
+    /// How it is logged.
+    #[arg(long, value_enum, default_value = "text")]
+    log_format: LogFormat,
+}
+
+/// Runs the operator until a signal comes.
+pub(super) fn run(args: OperatorArgs) -> anyhow::Result<()> {
+    let OperatorArgs {
+        metrics_address,
+        health_address,
+        leader_elect,
+        lease_name,
+        lease_namespace,
+        identity,
+        concurrency,
+        log,
+        log_format,
+    } = args;
+    init_telemetry(&log, log_format)?;
+    let mut options = OperatorOptions::default();
+    options.concurrency = concurrency;
+    options.metrics_address = metrics_address;
+    options.health_address = health_address;
+    options.leader_election = leader_elect.then(|| {
+        let identity = lease_identity(identity.as_deref());
+        LeaseOptions::new(lease_namespace, lease_name, identity)
+    });
+    tokio::runtime::Runtime::new()?.block_on(async {
+        let config = kube::Config::infer()
+            .await
+            .context("cannot find a cluster")?;
+        let stop = CancellationToken::new();
+        tokio::spawn(stop_on_signal(stop.clone()));
+        Ok(run_operator(config, options, stop).await?)
+    })
+}
+
+/// The first signal stops gracefully.
+async fn stop_on_signal(stop: CancellationToken) {
+    use tokio::signal::unix::{SignalKind, signal};
+    let (Ok(mut interrupt), Ok(mut terminate)) = (
+        signal(SignalKind::interrupt()),
+        signal(SignalKind::terminate()),
+    ) else {
+        tracing::warn!("signals cannot be caught: the operator stops without finishing its runs");
+        return;
+    };
+    tokio::select! {
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
+    }
+    tracing::info!("stopping");
+    stop.cancel();
+}

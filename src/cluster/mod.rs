@@ -1,0 +1,11 @@
+//! Talking to a cluster: what it serves, requests on single objects, and watches.
+
+mod discovery;
+mod lookup;
+mod objects;
+mod watches;
+
+pub(crate) use discovery::{Discovery, DiscoveryError, Resource, Resources};
+pub(crate) use lookup::{LookupError, answer};
+pub(crate) use objects::{FIELD_MANAGER, Objects, RequestError};
+pub(crate) use watches::{Seen, Watches};

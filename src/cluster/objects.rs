@@ -1,0 +1,221 @@
+//! Requests on single objects, as plain JSON.
+//!
+//! Typed and dynamic objects of the client library drop metadata that they do not know and refuse null labels, so that manifests
+//! are sent, and live objects read, as JSON values.
+
+use super::Resource;
+use kube::Client;
+use kube::api::{
+    DeleteParams, DynamicObject, GetParams, ListParams, Patch, PatchParams, Preconditions,
+    PropagationPolicy,
+};
+use kube::core::Request;
+use kube::core::Resource as _;
+use serde_json::Value;
+use std::time::Duration;
+
+/// Name under which every field is applied.
+pub(crate) const FIELD_MANAGER: &str = "whipstaff";
+/// How long one request may take before it is given up; the client library has no limit of its own.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// A request that the API server refused or did not answer.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub(crate) enum RequestError {
+    /// The API server answered with an error.
+    #[error("{message}")]
+    Refused {
+        /// HTTP status.
+        code: u16,
+        /// The API server's reason in one word.
+        reason: String,
+        /// Its explanation.
+        message: String,
+    },
+    /// The request did not reach it, or no answer came back.
+    #[error("cannot reach the API server")]
+    Transport(#[source] Box<kube::Error>),
+    /// No answer came in time.
+    #[error("the API server gave no answer in {} seconds", REQUEST_TIMEOUT.as_secs())]
+    Timeout,
+    /// The request could not be made.
+    #[error("cannot make the request")]
+    Build(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl RequestError {
+    /// Whether the object, its namespace or its kind does not exist.
+    pub(crate) fn is_not_found(&self) -> bool {
+        matches!(self, Self::Refused { code: 404, .. })
+    }
+
+    /// Whether somebody else changed the object meanwhile, or it exists already.
+    pub(crate) fn is_conflict(&self) -> bool {
+        matches!(self, Self::Refused { code: 409, .. })
+    }
+
+    /// Whether the API server refuses the object as it is: trying again changes nothing.
+    pub(crate) fn is_invalid(&self) -> bool {
+        matches!(
+            self,
+            Self::Refused {
+                code: 400 | 413 | 422,
+                ..
+            }
+        )
+    }
+
+    /// Whether the identity may not do this.
+    pub(crate) fn is_denied(&self) -> bool {
+        matches!(
+            self,
+            Self::Refused {
+                code: 401 | 403,
+                ..
+            }
+        )
+    }
+}
+
+impl From<kube::Error> for RequestError {
+    fn from(error: kube::Error) -> Self {
+        match error {
+            kube::Error::Api(status) => Self::Refused {
+                code: status.code,
+                reason: status.reason.clone(),
+                message: status.message.clone(),
+            },
+            other => Self::Transport(Box::new(other)),
+        }
+    }
+}
+
+/// Reads and writes single objects under one identity.
+#[derive(Clone)]
+pub(crate) struct Objects {
+    client: Client,
+}
+
+impl std::fmt::Debug for Objects {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Objects").finish_non_exhaustive()
+    }
+}
+
+impl Objects {
+    /// Requests through a client, whose identity they have.
+    pub(crate) fn new(client: Client) -> Self {
+        Self { client }
+    }
+
+    /// The object, or nothing when it, its namespace or its kind does not exist.
+    pub(crate) async fn read(
+        &self,
+        resource: &Resource,
+        namespace: &str,
+        name: &str,
+    ) -> Result<Option<Value>, RequestError> {
+        let request = endpoint(resource, namespace).get(name, &GetParams::default());
+        match self.send(request.map_err(build)?).await {
+            Ok(object) => Ok(Some(object)),
+            Err(error) if error.is_not_found() => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// A list of objects; `limit` zero for all.
+    pub(crate) async fn list(
+        &self,
+        resource: &Resource,
+        namespace: &str,
+        selector: &str,
+        limit: u32,
+    ) -> Result<Value, RequestError> {
+        let mut params = ListParams::default();
+        if !selector.is_empty() {
+            params = params.labels(selector);
+        }
+        if limit > 0 {
+            params = params.limit(limit);
+        }
+        self.send(endpoint(resource, namespace).list(&params).map_err(build)?)
+            .await
+    }
+
+    /// Applies an object server-side as [`FIELD_MANAGER`] and takes over fields that others own. With `dry_run` nothing is stored.
+    pub(crate) async fn apply(
+        &self,
+        resource: &Resource,
+        namespace: &str,
+        name: &str,
+        manifest: &Value,
+        dry_run: bool,
+    ) -> Result<Value, RequestError> {
+        let params = PatchParams {
+            dry_run,
+            force: true,
+            ..PatchParams::apply(FIELD_MANAGER)
+        };
+        let patch = Patch::Apply(Redacted(manifest));
+        self.send(
+            endpoint(resource, namespace)
+                .patch(name, &params, &patch)
+                .map_err(build)?,
+        )
+        .await
+    }
+
+    /// Deletes an object if it still has this UID; its own dependents follow in the background. An object that is gone already is
+    /// a success.
+    pub(crate) async fn delete(
+        &self,
+        resource: &Resource,
+        namespace: &str,
+        name: &str,
+        uid: &str,
+    ) -> Result<(), RequestError> {
+        let params = DeleteParams {
+            propagation_policy: Some(PropagationPolicy::Background),
+            preconditions: Some(Preconditions {
+                uid: Some(uid.to_owned()),
+                resource_version: None,
+            }),
+            ..DeleteParams::default()
+        };
+        let request = endpoint(resource, namespace)
+            .delete(name, &params)
+            .map_err(build)?;
+        match self.send(request).await {
+            Err(error) if !error.is_not_found() => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    async fn send(&self, request: http::Request<Vec<u8>>) -> Result<Value, RequestError> {
+        match tokio::time::timeout(REQUEST_TIMEOUT, self.client.request(request)).await {
+            Ok(answer) => Ok(answer?),
+            Err(_) => Err(RequestError::Timeout),
+        }
+    }
+}
+
+/// A manifest whose debug form, which the client library asks for, shows nothing of it.
+#[derive(serde::Serialize)]
+#[serde(transparent)]
+struct Redacted<'a>(&'a Value);
+
+impl std::fmt::Debug for Redacted<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("…")
+    }
+}
+
+fn endpoint(resource: &Resource, namespace: &str) -> Request {
+    let namespace = (resource.namespaced && !namespace.is_empty()).then_some(namespace);
+    Request::new(DynamicObject::url_path(&resource.api_resource(), namespace))
+}
+
+fn build(error: kube::core::request::Error) -> RequestError {
+    RequestError::Build(Box::new(error))
+}

@@ -1,0 +1,215 @@
+//! One metadata-only watch per kind of dependents, shared by all components.
+//!
+//! A watch keeps nothing of an object but its resource version and its owner. It tells when to look again; what there is to see is
+//! read from the API server.
+
+use super::Resource;
+use crate::dependents::{OWNER_ANNOTATION, OWNER_LABEL, OwnerId};
+use futures::{StreamExt, stream::BoxStream};
+use kube::api::{Api, DynamicObject};
+use kube::core::PartialObjectMeta;
+use kube::runtime::{WatchStreamExt, watcher};
+use kube::{Client, ResourceExt};
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::mpsc::UnboundedSender;
+use tokio::task::AbortHandle;
+
+/// Most kinds that are watched at once. Each watch holds a connection; kinds beyond are looked at once per interval.
+const MAX_WATCHED_KINDS: usize = 200;
+
+/// Namespace and name of a component.
+pub(crate) type ComponentName = (String, String);
+
+type Metadata = PartialObjectMeta<DynamicObject>;
+type Events = BoxStream<'static, Result<watcher::Event<Metadata>, watcher::Error>>;
+
+/// What a watch knows of an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Seen {
+    /// The kind is not watched, or its first list has not arrived.
+    Unknown,
+    /// No such object carries an owner label.
+    Absent,
+    /// The object exists in this resource version.
+    At(u64),
+}
+
+/// The watches of all kinds that components own objects of.
+#[derive(Clone)]
+pub(crate) struct Watches {
+    client: Client,
+    cluster: Arc<str>,
+    wake: UnboundedSender<ComponentName>,
+    kinds: Arc<Mutex<HashMap<Resource, Kind>>>,
+}
+
+#[derive(Default)]
+struct Kind {
+    users: BTreeSet<ComponentName>,
+    task: Option<AbortHandle>,
+    listed: bool,
+    objects: HashMap<(String, String), Entry>,
+}
+
+#[derive(Clone, PartialEq, Eq)]
+struct Entry {
+    version: u64,
+    owner: Option<ComponentName>,
+}
+
+impl std::fmt::Debug for Watches {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Watches")
+            .field("kinds", &self.kinds().len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Drop for Kind {
+    fn drop(&mut self) {
+        if let Some(task) = &self.task {
+            task.abort();
+        }
+    }
+}
+
+impl Watches {
+    /// Watches through a client. Components whose dependents changed are sent to `wake`.
+    pub(crate) fn new(client: Client, cluster: &str, wake: UnboundedSender<ComponentName>) -> Self {
+        Self {
+            client,
+            cluster: cluster.into(),
+            wake,
+            kinds: Arc::default(),
+        }
+    }
+
+    /// Says which kinds a component owns objects of: watches are started for new ones, and stopped when nobody needs them.
+    pub(crate) fn require(&self, component: &ComponentName, wanted: &BTreeSet<Resource>) {
+        let mut kinds = self.kinds();
+        kinds.retain(|resource, kind| {
+            if !wanted.contains(resource) {
+                kind.users.remove(component);
+            }
+            !kind.users.is_empty()
+        });
+        for resource in wanted {
+            if !kinds.contains_key(resource) && kinds.len() >= MAX_WATCHED_KINDS {
+                tracing::warn!(kind = resource.kind, "too many kinds to watch this one too");
+                continue;
+            }
+            let kind = kinds.entry(resource.clone()).or_default();
+            kind.users.insert(component.clone());
+            if kind.task.is_none() {
+                kind.task = Some(self.start(resource.clone()));
+            }
+        }
+    }
+
+    /// What is known of an object.
+    pub(crate) fn seen(&self, resource: &Resource, namespace: &str, name: &str) -> Seen {
+        let kinds = self.kinds();
+        let Some(kind) = kinds.get(resource).filter(|kind| kind.listed) else {
+            return Seen::Unknown;
+        };
+        match kind.objects.get(&(namespace.to_owned(), name.to_owned())) {
+            Some(entry) => Seen::At(entry.version),
+            None => Seen::Absent,
+        }
+    }
+
+    fn start(&self, resource: Resource) -> AbortHandle {
+        let api = Api::<Metadata>::all_with(self.client.clone(), &resource.api_resource());
+        let config = watcher::Config::default().labels(OWNER_LABEL);
+        let events = watcher(api, config).default_backoff().boxed();
+        tokio::spawn(self.clone().follow(resource, events)).abort_handle()
+    }
+
+    async fn follow(self, resource: Resource, mut events: Events) {
+        let mut listing = HashMap::new();
+        while let Some(event) = events.next().await {
+            match event {
+                Ok(watcher::Event::Init) => listing.clear(),
+                Ok(watcher::Event::InitApply(object)) => {
+                    listing.insert(name(&object), self.entry(&object));
+                }
+                Ok(watcher::Event::InitDone) => {
+                    self.replace(&resource, std::mem::take(&mut listing))
+                }
+                Ok(watcher::Event::Apply(object)) => self.apply(&resource, &object),
+                Ok(watcher::Event::Delete(object)) => self.delete(&resource, &object),
+                Err(error) => {
+                    tracing::debug!(kind = resource.kind, %error, "watch failed, trying again");
+                }
+            }
+        }
+    }
+
+    fn replace(&self, resource: &Resource, listing: HashMap<(String, String), Entry>) {
+        let mut changed = BTreeSet::new();
+        if let Some(kind) = self.kinds().get_mut(resource) {
+            kind.listed = true;
+            let old = std::mem::replace(&mut kind.objects, listing);
+            for (name, entry) in &old {
+                if kind.objects.get(name) != Some(entry) {
+                    changed.extend(entry.owner.clone());
+                }
+            }
+            for (name, entry) in &kind.objects {
+                if old.get(name) != Some(entry) {
+                    changed.extend(entry.owner.clone());
+                }
+            }
+        }
+        changed
+            .into_iter()
+            .for_each(|component| self.wake(component));
+    }
+
+    fn apply(&self, resource: &Resource, object: &Metadata) {
+        let entry = self.entry(object);
+        let mut woken = BTreeSet::new();
+        woken.extend(entry.owner.clone());
+        if let Some(kind) = self.kinds().get_mut(resource) {
+            let old = kind.objects.insert(name(object), entry);
+            woken.extend(old.and_then(|old| old.owner));
+        }
+        woken.into_iter().for_each(|component| self.wake(component));
+    }
+
+    fn delete(&self, resource: &Resource, object: &Metadata) {
+        let old = match self.kinds().get_mut(resource) {
+            Some(kind) => kind.objects.remove(&name(object)),
+            None => None,
+        };
+        if let Some(component) = old.and_then(|old| old.owner) {
+            self.wake(component);
+        }
+    }
+
+    fn entry(&self, object: &Metadata) -> Entry {
+        let owner = object.annotations().get(OWNER_ANNOTATION);
+        Entry {
+            version: object
+                .resource_version()
+                .and_then(|v| v.parse().ok())
+                .unwrap_or(u64::MAX),
+            owner: owner.and_then(|owner| OwnerId::component(owner, &self.cluster)),
+        }
+    }
+
+    fn wake(&self, component: ComponentName) {
+        // Fails only while the operator stops: then nobody is left to wake.
+        let _ = self.wake.send(component);
+    }
+
+    fn kinds(&self) -> MutexGuard<'_, HashMap<Resource, Kind>> {
+        // Nothing that holds the lock can leave the map half changed.
+        self.kinds.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn name(object: &Metadata) -> (String, String) {
+    (object.namespace().unwrap_or_default(), object.name_any())
+}

@@ -1,0 +1,47 @@
+//! What all reconciliations share.
+
+use super::identity::Identities;
+use super::memory::Memories;
+use super::render::Renderer;
+use crate::cluster::{Discovery, Watches};
+use crate::events::Events;
+use crate::metrics::{ControllerMetrics, Metrics};
+use crate::source::Fetcher;
+use kube::Client;
+
+/// What all reconciliations of an operator share.
+#[derive(Debug)]
+pub(crate) struct Context {
+    /// The operator's own client: components, their status and finalizers, events.
+    pub(crate) client: NamedClient,
+    /// Clients of the identities that components act as.
+    pub(crate) identities: Identities,
+    /// UID of the namespace `kube-system`: part of every owner id.
+    pub(crate) cluster: String,
+    /// What the cluster serves.
+    pub(crate) discovery: Discovery,
+    /// Watches of dependents.
+    pub(crate) watches: Watches,
+    /// Fetches sources.
+    pub(crate) fetcher: Fetcher,
+    /// Compiles and renders.
+    pub(crate) renderer: Renderer,
+    /// What is remembered of each component.
+    pub(crate) memories: Memories,
+    /// Publishes events.
+    pub(crate) events: Events,
+    /// Counts operations.
+    pub(crate) metrics: Metrics,
+    /// Counts reconciliations.
+    pub(crate) reconciliations: ControllerMetrics,
+}
+
+/// A client that can be printed.
+#[derive(Clone)]
+pub(crate) struct NamedClient(pub(crate) Client);
+
+impl std::fmt::Debug for NamedClient {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Client")
+    }
+}

@@ -1,0 +1,98 @@
+//! Removing a component with everything that it brought.
+
+use super::context::Context;
+use super::error::ReconcileError;
+use super::project::Outcome;
+use super::run::Run;
+use crate::api::v1alpha1::Component;
+use crate::dependents::{Desired, plan_deletion};
+use kube::api::{Patch, PatchParams};
+use kube::{Api, Resource, ResourceExt};
+use serde_json::json;
+use std::collections::{BTreeSet, HashSet};
+
+/// Holds a component until its dependents are gone.
+const FINALIZER: &str = "whipstaff.dev/finalizer";
+/// Most rounds of deleting in one run.
+const MAX_ROUNDS: usize = 200;
+
+/// Whether the component waits for us to remove its dependents.
+pub(super) fn has_finalizer(component: &Component) -> bool {
+    component
+        .finalizers()
+        .iter()
+        .any(|finalizer| finalizer == FINALIZER)
+}
+
+/// Adds the finalizer unless it is there.
+pub(super) async fn ensure_finalizer(
+    component: &Component,
+    context: &Context,
+) -> Result<(), ReconcileError> {
+    if has_finalizer(component) {
+        return Ok(());
+    }
+    let mut finalizers = component.finalizers().to_vec();
+    finalizers.push(FINALIZER.to_owned());
+    write_finalizers(component, context, &finalizers).await
+}
+
+/// Deletes what can be deleted now. When nothing is waited for afterwards, everything is gone.
+pub(super) async fn delete(run: &mut Run<'_>) -> Result<Outcome, ReconcileError> {
+    let nothing = Desired::default();
+    for _ in 0..MAX_ROUNDS {
+        let mut observed = run.observe(&nothing, &HashSet::new()).await?;
+        let plan = plan_deletion(&run.status.inventory, &observed);
+        if plan.steps.is_empty() {
+            run.finish(&nothing, &observed, &[], &plan);
+            return Ok(Outcome::Deleting(plan.waiting));
+        }
+        let (changes, result) = run.execute(&plan, &nothing).await;
+        run.learn(&changes, &mut observed, &mut HashSet::new());
+        run.finish(&nothing, &observed, &changes, &plan);
+        result?;
+    }
+    Err(ReconcileError::Rounds { rounds: MAX_ROUNDS })
+}
+
+/// Lets the component go.
+pub(super) async fn finish(run: &Run<'_>) -> Result<(), ReconcileError> {
+    let name = (run.namespace.clone(), run.component.name_any());
+    run.context.watches.require(&name, &BTreeSet::new());
+    let mut finalizers = run.component.finalizers().to_vec();
+    finalizers.retain(|finalizer| finalizer != FINALIZER);
+    write_finalizers(run.component, run.context, &finalizers).await?;
+    tracing::info!(component = name.1, namespace = name.0, "component is gone");
+    Ok(())
+}
+
+/// Writes the whole list, on condition that nobody changed the component meanwhile.
+async fn write_finalizers(
+    component: &Component,
+    context: &Context,
+    finalizers: &[String],
+) -> Result<(), ReconcileError> {
+    let api: Api<Component> = Api::namespaced(
+        context.client.0.clone(),
+        &component.namespace().unwrap_or_default(),
+    );
+    let patch = json!({ "metadata": {
+        "resourceVersion": component.meta().resource_version,
+        "finalizers": finalizers,
+    }});
+    match api
+        .patch(
+            &component.name_any(),
+            &PatchParams::default(),
+            &Patch::Merge(&patch),
+        )
+        .await
+    {
+        Ok(_) => Ok(()),
+        Err(kube::Error::Api(status)) if status.code == 404 => Ok(()),
+        Err(cause) => Err(ReconcileError::Write {
+            what: "finalizers",
+            cause: Box::new(cause),
+        }),
+    }
+}

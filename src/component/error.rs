@@ -1,0 +1,183 @@
+//! Why a reconciliation failed.
+
+use super::identity::IdentityError;
+use crate::api::v1alpha1::DurationError;
+use crate::class::Class;
+use crate::cluster::{DiscoveryError, LookupError, RequestError};
+use crate::dependents::{ExecuteError, ObserveError, PrepareError, Refusal};
+use crate::source::SourceError;
+use whipstaff_generator::{DigestError, ErrorKind, ObjectId, RegistryError};
+
+/// Most objects that one message names.
+const MAX_NAMED: usize = 5;
+
+/// Why a reconciliation failed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub(crate) enum ReconcileError {
+    #[error("`spec` has no source: set `spec.source.url`")]
+    NoSource,
+    #[error("`spec.{field}` is malformed")]
+    Duration {
+        field: &'static str,
+        #[source]
+        cause: DurationError,
+    },
+    #[error("`spec.source.url.digest` is malformed")]
+    Digest(#[source] DigestError),
+    #[error("the Secret `{name}` with the credentials cannot be read")]
+    ReadCredentials {
+        name: String,
+        #[source]
+        cause: RequestError,
+    },
+    #[error("the Secret `{name}` with the credentials {problem}")]
+    Credentials { name: String, problem: &'static str },
+    #[error(transparent)]
+    Identity(#[from] IdentityError),
+    #[error(transparent)]
+    Fetch(#[from] SourceError),
+    #[error("`spec.path` is `{path}`, and the source has no files there")]
+    Path { path: String },
+    #[error(transparent)]
+    Generator(#[from] RegistryError),
+    #[error("{report}")]
+    Render { report: String, kind: ErrorKind },
+    #[error("rendering asks for more live objects after {rounds} rounds")]
+    LookupRounds { rounds: usize },
+    #[error("rendering was cut short")]
+    RenderTask(#[source] tokio::task::JoinError),
+    #[error(transparent)]
+    Lookup(#[from] LookupError),
+    #[error(transparent)]
+    Discovery(#[from] DiscoveryError),
+    #[error(transparent)]
+    Prepare(#[from] PrepareError),
+    #[error("nothing was applied: {}", list(refusals.iter().map(|r| format!("{} {}", r.id, r.reason))))]
+    Refused { refusals: Vec<Refusal> },
+    #[error(
+        "nothing was applied: the API server refuses {}",
+        list(objects.iter().map(|(id, error)| format!("{id}: {error}")))
+    )]
+    Preflight {
+        objects: Vec<(ObjectId, RequestError)>,
+    },
+    #[error(transparent)]
+    Observe(#[from] ObserveError),
+    #[error(transparent)]
+    Execute(#[from] ExecuteError),
+    #[error("cannot write the component's {what}")]
+    Write {
+        what: &'static str,
+        #[source]
+        cause: Box<kube::Error>,
+    },
+    #[error("the objects did not settle in {rounds} rounds")]
+    Rounds { rounds: usize },
+}
+
+impl ReconcileError {
+    /// An object that cannot be read.
+    pub(crate) fn read(id: ObjectId, cause: RequestError) -> Self {
+        Self::Observe(ObserveError::Read { id, cause })
+    }
+
+    /// What kind of failure it is.
+    pub(crate) fn class(&self) -> Class {
+        match self {
+            Self::Fetch(error) => error.class(),
+            Self::ReadCredentials { cause, .. } => request_class(cause),
+            Self::Credentials { .. } => Class::NotReady,
+            Self::Lookup(LookupError::Request { cause, .. })
+            | Self::Observe(ObserveError::Read { cause, .. })
+            | Self::Execute(ExecuteError::Write { cause, .. }) => request_class(cause),
+            Self::Execute(ExecuteError::ForeignInstance { .. }) | Self::Refused { .. } => {
+                Class::Conflict
+            }
+            Self::Prepare(PrepareError::UnknownKind { .. }) => Class::NotReady,
+            Self::NoSource
+            | Self::Duration { .. }
+            | Self::Digest(_)
+            | Self::Path { .. }
+            | Self::Generator(_)
+            | Self::Render { .. }
+            | Self::LookupRounds { .. }
+            | Self::Prepare(_)
+            | Self::Preflight { .. } => Class::Invalid,
+            _ => Class::Transient,
+        }
+    }
+
+    /// The reason of conditions and events: one word, from a fixed set.
+    pub(crate) fn reason(&self) -> &'static str {
+        match self {
+            Self::Observe(_) | Self::Execute(_) | Self::Lookup(_)
+                if self.class() == Class::Denied =>
+            {
+                "Denied"
+            }
+            Self::NoSource | Self::Duration { .. } | Self::Digest(_) => "InvalidSpec",
+            Self::ReadCredentials { .. } | Self::Credentials { .. } => "CredentialsUnavailable",
+            Self::Identity(_) => "IdentityUnavailable",
+            Self::Fetch(SourceError::Digest { .. }) => "DigestMismatch",
+            Self::Fetch(SourceError::Archive { .. }) => "InvalidArchive",
+            Self::Fetch(_) => "FetchFailed",
+            Self::Path { .. } => "PathNotFound",
+            Self::Generator(_) => "GeneratorUnknown",
+            Self::Render {
+                kind: ErrorKind::Parameters,
+                ..
+            } => "InvalidParameters",
+            Self::Render {
+                kind: ErrorKind::Output,
+                ..
+            } => "InvalidOutput",
+            Self::Render { .. } | Self::LookupRounds { .. } | Self::RenderTask(_) => "RenderFailed",
+            Self::Lookup(_) => "LookupFailed",
+            Self::Prepare(PrepareError::UnknownKind { .. }) => "KindNotServed",
+            Self::Prepare(_) | Self::Preflight { .. } => "InvalidObject",
+            Self::Refused { .. } => "OwnedByOthers",
+            Self::Execute(ExecuteError::ForeignInstance { .. }) => "InUse",
+            Self::Execute(_) | Self::Rounds { .. } => "ApplyFailed",
+            Self::Discovery(_) | Self::Observe(_) | Self::Write { .. } => "ClusterUnavailable",
+        }
+    }
+
+    /// The whole chain on one line, for a person.
+    pub(crate) fn report(&self) -> String {
+        let mut text = self.to_string();
+        let mut cause = std::error::Error::source(self);
+        while let Some(error) = cause {
+            let next = error.to_string();
+            if !text.ends_with(&next) {
+                text.push_str(": ");
+                text.push_str(&next);
+            }
+            cause = error.source();
+        }
+        text
+    }
+}
+
+fn request_class(error: &RequestError) -> Class {
+    if error.is_denied() {
+        Class::Denied
+    } else if error.is_invalid() {
+        Class::Invalid
+    } else if error.is_conflict() {
+        Class::Conflict
+    } else if error.is_not_found() {
+        Class::NotReady
+    } else {
+        Class::Transient
+    }
+}
+
+fn list(items: impl ExactSizeIterator<Item = String>) -> String {
+    let hidden = items.len().saturating_sub(MAX_NAMED);
+    let mut text = items.take(MAX_NAMED).collect::<Vec<_>>().join("; ");
+    if hidden > 0 {
+        text.push_str(&format!("; and {hidden} more"));
+    }
+    text
+}

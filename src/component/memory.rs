@@ -1,0 +1,66 @@
+//! What is remembered of a component between reconciliations. Losing it costs reads, never correctness.
+
+use super::corrections::Corrections;
+use super::render::Rendered;
+use crate::api::v1alpha1::{ComponentStatus, State};
+use crate::dependents::Live;
+use crate::source::Artifact;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+use whipstaff_generator::ObjectId;
+
+/// What is remembered of one component.
+#[derive(Debug, Default)]
+pub(crate) struct Memory {
+    /// The status as it was last written; fresher than what the component's cache holds.
+    pub(crate) status: Option<ComponentStatus>,
+    /// What was fetched last.
+    pub(crate) fetched: Option<Fetched>,
+    /// What was rendered last.
+    pub(crate) rendered: Option<Arc<Rendered>>,
+    /// Dependents as they were last read or written.
+    pub(crate) live: HashMap<ObjectId, Live>,
+    /// Objects that had to be put right.
+    pub(crate) corrections: Corrections,
+    /// Failures in a row.
+    pub(crate) failures: u32,
+    /// What the last event said, so that only transitions are told.
+    pub(crate) told: Option<(State, String)>,
+}
+
+/// What was fetched last, for which source, and when to look again.
+#[derive(Debug, Clone)]
+pub(crate) struct Fetched {
+    /// The source as text: another one must be fetched at once.
+    pub(crate) source: String,
+    /// The files.
+    pub(crate) artifact: Arc<Artifact>,
+    /// When to look again.
+    pub(crate) next: Instant,
+}
+
+/// The memories of all components, by UID.
+#[derive(Debug, Default)]
+pub(crate) struct Memories {
+    components: Mutex<HashMap<String, Memory>>,
+}
+
+impl Memories {
+    /// Takes the memory of a component out; empty when there is none.
+    pub(crate) fn take(&self, uid: &str) -> Memory {
+        self.lock().remove(uid).unwrap_or_default()
+    }
+
+    /// Puts it back.
+    pub(crate) fn put(&self, uid: &str, memory: Memory) {
+        self.lock().insert(uid.to_owned(), memory);
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, Memory>> {
+        // Nothing that holds the lock can leave the map half changed.
+        self.components
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}

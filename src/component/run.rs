@@ -1,0 +1,453 @@
+//! One run: observe, plan, execute, until nothing is left but waiting.
+
+use super::context::Context;
+use super::corrections::Corrections;
+use super::deletion::ensure_finalizer;
+use super::error::ReconcileError;
+use super::memory::Memory;
+use super::project::{Facts, Outcome, project};
+use super::reconcile::{now, write_status};
+use super::render::{Rendered, Wanted};
+use super::source::fetch;
+use crate::api::v1alpha1::{
+    Component, ComponentStatus, GeneratorStatus, MissingNamespacesPolicy, Policies as SpecPolicies,
+    SourceStatus,
+};
+use crate::cluster::{Objects, Resource, Resources};
+use crate::dependents::{
+    Change, Desired, Executor, Observed, Observer, Outcome as Written, OwnerId, Plan, Policies,
+    PrepareError, PrepareOptions, Target, namespaces, plan, preflight, prepare, refresh, served,
+    with_desired,
+};
+use crate::events::Notice;
+use crate::source::Artifact;
+use kube::runtime::events::EventType;
+use kube::{Api, Resource as _, ResourceExt};
+use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
+use std::time::Duration;
+use whipstaff_generator::{ObjectId, Release};
+
+/// Most rounds of observing, planning and executing in one run.
+const MAX_ROUNDS: usize = 200;
+
+/// One run for one component.
+pub(super) struct Run<'a> {
+    pub(super) component: &'a Component,
+    pub(super) context: &'a Context,
+    pub(super) memory: &'a mut Memory,
+    pub(super) status: ComponentStatus,
+    pub(super) owner: OwnerId,
+    pub(super) objects: Objects,
+    pub(super) namespace: String,
+}
+
+impl<'a> Run<'a> {
+    /// Starts from the status that was written last, whoever wrote it.
+    pub(super) async fn new(
+        component: &'a Component,
+        context: &'a Context,
+        memory: &'a mut Memory,
+    ) -> Result<Self, ReconcileError> {
+        let namespace = component.namespace().unwrap_or_default();
+        if memory.status.is_none() {
+            // The cache may lag behind what a predecessor wrote; an inventory that lacks an item would lose an object.
+            let api: Api<Component> = Api::namespaced(context.client.0.clone(), &namespace);
+            let stored = api.get_opt(&component.name_any()).await;
+            let stored = stored.map_err(|cause| ReconcileError::Write {
+                what: "status",
+                cause: Box::new(cause),
+            })?;
+            memory.status = stored.map(|component| component.status.unwrap_or_default());
+        }
+        let account = component.spec.service_account_name.as_deref();
+        Ok(Self {
+            component,
+            context,
+            status: memory.status.clone().unwrap_or_default(),
+            owner: OwnerId::new(&context.cluster, &namespace, &component.name_any()),
+            objects: context.identities.objects(&namespace, account)?,
+            memory,
+            namespace,
+        })
+    }
+
+    /// The status as the run leaves it.
+    pub(super) fn into_status(self) -> ComponentStatus {
+        self.status
+    }
+
+    /// Fetches, renders and brings the cluster towards what is wanted.
+    pub(super) async fn apply(&mut self, interval: Duration) -> Result<Outcome, ReconcileError> {
+        ensure_finalizer(self.component, self.context).await?;
+        let artifact = fetch(
+            self.context,
+            self.component,
+            &self.objects,
+            self.memory,
+            interval,
+        )
+        .await?;
+        self.status.source = Some(SourceStatus {
+            url: artifact.url.clone(),
+            revision: artifact.revision.clone(),
+            digest: artifact.digest.to_string(),
+        });
+        let (rendered, release) = self.render(&artifact).await?;
+        let desired = self.prepare(&rendered, release).await?;
+        self.record(&desired).await?;
+        self.settle(&desired).await
+    }
+
+    async fn render(
+        &mut self,
+        artifact: &Arc<Artifact>,
+    ) -> Result<(Arc<Rendered>, Release), ReconcileError> {
+        let spec = &self.component.spec;
+        let name = self.component.name_any();
+        let mut helm = spec.helm.clone().unwrap_or_default();
+        helm.hooks = None;
+        let wanted = Wanted {
+            artifact,
+            path: spec.path.as_deref().unwrap_or_default(),
+            generator: spec.generator.as_deref(),
+            options: match &spec.helm {
+                Some(_) => serde_json::to_value(&helm).unwrap_or_default(),
+                None => serde_json::Value::Null,
+            },
+            parameters: &spec.values,
+            namespace: self.target_namespace(),
+            name: spec.target_name.as_deref().unwrap_or(&name),
+        };
+        let digest = wanted.digest().to_string();
+        let release = self.release(&digest);
+        let context = self.context;
+        let rendered = context
+            .renderer
+            .render(
+                &wanted,
+                release,
+                self.memory.rendered.as_ref(),
+                &context.discovery,
+                &self.objects,
+            )
+            .await?;
+        self.memory.rendered = Some(Arc::clone(&rendered));
+        if self.status.input_digest.as_ref() != Some(&digest) {
+            self.status.processing_since = None;
+            self.status.input_digest = Some(digest);
+        }
+        self.status.revision = Some(release.revision);
+        self.status.generator = Some(GeneratorStatus {
+            name: rendered.generator.clone(),
+            reason: rendered.reason.clone(),
+            dialect: rendered.dialect(),
+        });
+        Ok((rendered, release))
+    }
+
+    /// A new input is a new revision, once one was applied in full.
+    fn release(&self, digest: &str) -> Release {
+        let last = self.status.revision.unwrap_or(1);
+        let is_new = self
+            .status
+            .input_digest
+            .as_deref()
+            .is_some_and(|known| known != digest);
+        let revision = if is_new && self.status.applied_generation.is_some() {
+            last + 1
+        } else {
+            last
+        };
+        Release {
+            revision,
+            is_upgrade: revision > 1,
+        }
+    }
+
+    async fn prepare(
+        &self,
+        rendered: &Rendered,
+        release: Release,
+    ) -> Result<Desired, ReconcileError> {
+        let resources = self.context.discovery.resources().await?;
+        match self.prepare_with(rendered, release, &resources) {
+            Err(PrepareError::UnknownKind { .. }) => {
+                let fresh = self.context.discovery.fresh_resources().await?;
+                Ok(self.prepare_with(rendered, release, &fresh)?)
+            }
+            other => Ok(other?),
+        }
+    }
+
+    fn prepare_with(
+        &self,
+        rendered: &Rendered,
+        release: Release,
+        resources: &Resources,
+    ) -> Result<Desired, PrepareError> {
+        let helm = self.component.spec.helm.as_ref();
+        prepare(
+            &rendered.generated,
+            &PrepareOptions {
+                owner: &self.owner,
+                namespace: self.target_namespace(),
+                is_upgrade: release.is_upgrade,
+                revision: release.revision,
+                hooks: helm.and_then(|helm| helm.hooks).unwrap_or(true),
+                adoption: self.policies().adoption.unwrap_or_default(),
+                resources,
+            },
+        )
+    }
+
+    /// Records every wanted object in the stored inventory before the first one is created.
+    async fn record(&mut self, desired: &Desired) -> Result<(), ReconcileError> {
+        let now = now();
+        let (inventory, added) = with_desired(&self.status.inventory, desired, &now);
+        self.status.inventory = inventory;
+        if added {
+            let facts = Facts {
+                generation: self.component.meta().generation,
+                deleting: false,
+                timeout: Duration::MAX,
+            };
+            self.status = project(self.status.clone(), &Outcome::Applying, facts, &now);
+            write_status(self.component, self.context, self.memory, &self.status).await?;
+        }
+        Ok(())
+    }
+
+    async fn settle(&mut self, desired: &Desired) -> Result<Outcome, ReconcileError> {
+        self.watch(desired, None).await?;
+        let policies = self.policies();
+        let policies = Policies {
+            create_namespaces: policies.missing_namespaces.unwrap_or_default()
+                == MissingNamespacesPolicy::Create,
+        };
+        let mut checked = false;
+        let mut written = HashSet::new();
+        for _ in 0..MAX_ROUNDS {
+            let mut observed = self.observe(desired, &written).await?;
+            let mut plan = plan(desired, &self.status.inventory, &observed, policies);
+            self.memory.corrections.restrain(&mut plan);
+            if !plan.refusals.is_empty() {
+                return Err(ReconcileError::Refused {
+                    refusals: plan.refusals,
+                });
+            }
+            if plan.steps.is_empty() {
+                self.finish(desired, &observed, &[], &plan);
+                self.watch(desired, Some(&observed)).await?;
+                return Ok(match plan.waiting.is_empty() {
+                    true => Outcome::Ready,
+                    false => Outcome::Waiting(plan.waiting),
+                });
+            }
+            if !std::mem::replace(&mut checked, true) {
+                self.check(desired, &observed).await?;
+            }
+            let (changes, result) = self.execute(&plan, desired).await;
+            self.learn(&changes, &mut observed, &mut written);
+            self.finish(desired, &observed, &changes, &plan);
+            self.tell_corrections(&changes).await;
+            result?;
+        }
+        Err(ReconcileError::Rounds { rounds: MAX_ROUNDS })
+    }
+
+    /// Has the API server look at every change before the first write.
+    async fn check(&self, desired: &Desired, observed: &Observed) -> Result<(), ReconcileError> {
+        let objects = preflight(desired, observed, &self.objects).await;
+        if objects.is_empty() {
+            Ok(())
+        } else {
+            Err(ReconcileError::Preflight { objects })
+        }
+    }
+
+    pub(super) async fn execute(
+        &self,
+        plan: &Plan,
+        desired: &Desired,
+    ) -> (Vec<Change>, Result<(), ReconcileError>) {
+        let executor = Executor {
+            objects: &self.objects,
+            discovery: &self.context.discovery,
+            owner: &self.owner,
+            metrics: &self.context.metrics,
+        };
+        let mut changes = Vec::new();
+        let result = executor.execute(&plan.steps, desired, &mut changes).await;
+        (changes, result.map_err(ReconcileError::from))
+    }
+
+    /// Takes over what the answers to writes say of the objects.
+    pub(super) fn learn(
+        &mut self,
+        changes: &[Change],
+        observed: &mut Observed,
+        written: &mut HashSet<ObjectId>,
+    ) {
+        for change in changes {
+            match &change.outcome {
+                Written::Applied { live, .. } => {
+                    self.memory.live.insert(change.id.clone(), (**live).clone());
+                    observed.objects.insert(change.id.clone(), (**live).clone());
+                    written.insert(change.id.clone());
+                }
+                Written::Purged | Written::Deleted => {
+                    self.memory.live.remove(&change.id);
+                    written.remove(&change.id);
+                }
+            }
+        }
+    }
+
+    pub(super) fn finish(
+        &mut self,
+        desired: &Desired,
+        observed: &Observed,
+        changes: &[Change],
+        plan: &Plan,
+    ) {
+        let inventory = &mut self.status.inventory;
+        refresh(inventory, desired, observed, changes, &plan.gone, &now());
+        for id in &plan.gone {
+            self.memory.live.remove(id);
+        }
+        self.memory.corrections.count(changes);
+    }
+
+    async fn tell_corrections(&self, changes: &[Change]) {
+        let reference = self.component.object_ref(&());
+        for change in changes.iter().filter(|change| change.reason.is_drift()) {
+            let note = format!("{} was put right: {}", change.id, change.reason);
+            let notice = Notice {
+                severity: EventType::Normal,
+                reason: "Corrected",
+                action: "Correct",
+                note: &note,
+            };
+            self.context.events.publish(&reference, &notice).await;
+        }
+    }
+
+    /// Observes everything that is wanted or recorded. `written` are objects whose state is known from this run's own writes.
+    pub(super) async fn observe(
+        &mut self,
+        desired: &Desired,
+        written: &HashSet<ObjectId>,
+    ) -> Result<Observed, ReconcileError> {
+        let mut targets: Vec<_> = desired.objects.iter().map(Target::of).collect();
+        let wanted: HashSet<_> = desired
+            .objects
+            .iter()
+            .map(|object| object.id.clone())
+            .collect();
+        let resources = self.context.discovery.resources().await?;
+        for item in &self.status.inventory {
+            let id = item.id();
+            if wanted.contains(&id) {
+                continue;
+            }
+            // A kind that is no longer served has no objects left.
+            if let Some(resource) = served(&resources, &item.key()) {
+                targets.push(Target::new(id, resource.clone()));
+            }
+        }
+        let observer = Observer {
+            objects: &self.objects,
+            watches: &self.context.watches,
+            owner: &self.owner,
+        };
+        let mut observed = observer
+            .observe(targets, &mut self.memory.live, written)
+            .await?;
+        observed.missing_namespaces = self.missing_namespaces(desired, &observed).await?;
+        Ok(observed)
+    }
+
+    /// Namespaces that do not exist, among those that hold wanted objects which do not exist either.
+    async fn missing_namespaces(
+        &self,
+        desired: &Desired,
+        observed: &Observed,
+    ) -> Result<BTreeSet<String>, ReconcileError> {
+        let absent = desired
+            .objects
+            .iter()
+            .filter(|o| !observed.objects.contains_key(&o.id));
+        let candidates: BTreeSet<_> = absent
+            .map(|object| &object.id.namespace)
+            .filter(|namespace| desired.namespaces.contains(*namespace))
+            .filter(|namespace| **namespace != self.namespace)
+            .collect();
+        let mut missing = BTreeSet::new();
+        for namespace in candidates {
+            let id = ObjectId {
+                group: String::new(),
+                kind: "Namespace".to_owned(),
+                namespace: String::new(),
+                name: namespace.clone(),
+            };
+            let found = self.objects.read(&namespaces(), "", namespace).await;
+            if found
+                .map_err(|cause| ReconcileError::read(id, cause))?
+                .is_none()
+            {
+                missing.insert(namespace.clone());
+            }
+        }
+        Ok(missing)
+    }
+
+    /// Watches the kinds of all dependents. A kind that the component defines itself is watched once it has objects: a watch on a
+    /// kind that is not served yet would only fail and back off.
+    async fn watch(
+        &self,
+        desired: &Desired,
+        observed: Option<&Observed>,
+    ) -> Result<(), ReconcileError> {
+        let resources = self.context.discovery.resources().await?;
+        let exists = |id: &ObjectId| observed.is_some_and(|o| o.objects.contains_key(id));
+        let mut kinds: BTreeSet<Resource> = desired
+            .objects
+            .iter()
+            .filter(|object| !object.defined || exists(&object.id))
+            .map(|object| object.resource.clone())
+            .collect();
+        let recorded = self
+            .status
+            .inventory
+            .iter()
+            .filter_map(|item| served(&resources, &item.key()));
+        kinds.extend(recorded.cloned());
+        self.context
+            .watches
+            .require(&(self.namespace.clone(), self.component.name_any()), &kinds);
+        Ok(())
+    }
+
+    fn target_namespace(&self) -> &str {
+        self.component
+            .spec
+            .target_namespace
+            .as_deref()
+            .unwrap_or(&self.namespace)
+    }
+
+    fn policies(&self) -> SpecPolicies {
+        self.component.spec.policies.unwrap_or_default()
+    }
+}
+
+impl Corrections {
+    /// Counts the corrections among changes.
+    pub(super) fn count(&mut self, changes: &[Change]) {
+        changes
+            .iter()
+            .filter(|c| c.reason.is_drift())
+            .for_each(|c| self.corrected(&c.id));
+    }
+}

@@ -1,0 +1,5 @@
+//! Watch loops.
+
+mod component;
+
+pub(crate) use component::run_components;

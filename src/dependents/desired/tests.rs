@@ -1,0 +1,165 @@
+use super::*;
+use crate::dependents::testing::{config_map, crd, generated, resources};
+use serde_json::json;
+use whipstaff_generator::{Hook, HookEvent, ObjectSet};
+
+fn options<'a>(owner: &'a OwnerId, resources: &'a Resources) -> PrepareOptions<'a> {
+    PrepareOptions {
+        owner,
+        namespace: "apps",
+        is_upgrade: false,
+        revision: 1,
+        hooks: true,
+        adoption: AdoptionPolicy::IfUnowned,
+        resources,
+    }
+}
+
+fn prepared(values: Vec<Value>) -> Result<Desired, PrepareError> {
+    let owner = OwnerId::new("cluster", "apps", "shop");
+    prepare(&generated(values), &options(&owner, &resources()))
+}
+
+#[test]
+fn namespaced_objects_get_the_target_namespace_and_cluster_scoped_ones_lose_theirs() {
+    let role = json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole",
+        "metadata": {"name": "reader", "namespace": "stray"}});
+    let desired = prepared(vec![config_map("a"), role]).unwrap();
+    let ids: Vec<_> = desired.objects.iter().map(|o| o.id.to_string()).collect();
+    assert_eq!(ids, ["ConfigMap apps/a", "ClusterRole reader"]);
+    assert_eq!(desired.namespaces, BTreeSet::from(["apps".to_owned()]));
+}
+
+#[test]
+fn every_object_carries_our_marks() {
+    let desired = prepared(vec![config_map("a")]).unwrap();
+    let manifest = &desired.objects[0].manifest;
+    let owner = OwnerId::new("cluster", "apps", "shop");
+    assert_eq!(manifest["metadata"]["labels"][OWNER_LABEL], owner.label());
+    assert_eq!(
+        manifest["metadata"]["annotations"][OWNER_ANNOTATION],
+        owner.annotation()
+    );
+    assert_eq!(
+        manifest["metadata"]["annotations"][DIGEST_ANNOTATION],
+        desired.objects[0].digest.as_str()
+    );
+}
+
+#[test]
+fn marks_do_not_change_the_digest_and_server_fields_are_dropped() {
+    let mut dressed = config_map("a");
+    dressed["metadata"]["creationTimestamp"] = Value::Null;
+    dressed["metadata"]["resourceVersion"] = json!("5");
+    dressed["status"] = json!({"x": 1});
+    let (plain, dressed) = (prepared(vec![config_map("a")]), prepared(vec![dressed]));
+    assert_eq!(
+        plain.unwrap().objects[0].digest,
+        dressed.unwrap().objects[0].digest
+    );
+}
+
+#[test]
+fn string_data_of_secrets_is_folded_into_data() {
+    let secret = json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"},
+        "data": {"a": "eA=="}, "stringData": {"b": "plain"}});
+    let desired = prepared(vec![secret]).unwrap();
+    let manifest = &desired.objects[0].manifest;
+    assert_eq!(manifest["data"], json!({"a": "eA==", "b": "cGxhaW4="}));
+    assert!(manifest.get("stringData").is_none());
+}
+
+#[test]
+fn definitions_come_first_and_serve_their_instances() {
+    let widget =
+        json!({"apiVersion": "example.org/v1", "kind": "Widget", "metadata": {"name": "w"}});
+    let desired = prepared(vec![widget, config_map("a"), crd()]).unwrap();
+    let order: Vec<_> = desired.objects.iter().map(|o| o.id.kind.as_str()).collect();
+    assert_eq!(order, ["CustomResourceDefinition", "ConfigMap", "Widget"]);
+    assert!(desired.objects[2].defined);
+    assert_eq!(desired.objects[2].resource.plural, "widgets");
+}
+
+#[test]
+fn unknown_kinds_missing_names_and_duplicates_are_refused() {
+    let gadget =
+        json!({"apiVersion": "example.org/v1", "kind": "Gadget", "metadata": {"name": "g"}});
+    let nameless = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"generateName": "p-"}});
+    let cases = [
+        (
+            vec![gadget],
+            "Gadget.example.org g from `t.yaml` is of the kind `Gadget` in `example.org/v1`, which the cluster does not serve; install its CustomResourceDefinition first",
+        ),
+        (
+            vec![nameless],
+            "Pod from `t.yaml` has no `metadata.name`; `generateName` would make a new object on every run",
+        ),
+        (
+            vec![config_map("a"), config_map("a")],
+            "ConfigMap apps/a is defined twice: in `t.yaml` and in `t.yaml`",
+        ),
+    ];
+    for (values, message) in cases {
+        assert_eq!(prepared(values).unwrap_err().to_string(), message);
+    }
+}
+
+#[test]
+fn annotations_choose_waves_and_policies() {
+    let mut object = config_map("a");
+    object["metadata"]["annotations"] = json!({
+        "whipstaff.dev/apply-order": "-5",
+        "whipstaff.dev/delete-order": "7",
+        "whipstaff.dev/adoption-policy": "never",
+        "helm.sh/resource-policy": "keep",
+    });
+    let desired = prepared(vec![object]).unwrap();
+    let object = &desired.objects[0];
+    assert_eq!((object.apply_order, object.delete_order), (-5, 7));
+    assert_eq!(object.adoption, AdoptionPolicy::Never);
+    assert_eq!(object.delete_policy, DeletePolicy::Orphan);
+}
+
+#[test]
+fn malformed_annotations_name_what_is_expected() {
+    let mut object = config_map("a");
+    object["metadata"]["annotations"] = json!({"whipstaff.dev/apply-order": "soon"});
+    let error = prepared(vec![object]).unwrap_err();
+    assert_eq!(
+        std::error::Error::source(&error).unwrap().to_string(),
+        "annotation `whipstaff.dev/apply-order` is `soon`; expected a whole number from -32768 to 32767"
+    );
+}
+
+#[test]
+fn upgrade_hooks_change_their_digest_with_the_revision_and_install_hooks_never() {
+    let owner = OwnerId::new("cluster", "apps", "shop");
+    let resources = resources();
+    let digest = |event, revision| {
+        let mut generated = generated(vec![]);
+        generated.objects = ObjectSet::new();
+        generated.hooks = vec![Hook {
+            object: Object::from_value(config_map("h")).unwrap(),
+            source: "h.yaml".to_owned(),
+            events: vec![event],
+            weight: 0,
+            delete_policies: vec![],
+        }];
+        let options = PrepareOptions {
+            is_upgrade: true,
+            revision,
+            ..options(&owner, &resources)
+        };
+        prepare(&generated, &options).unwrap().objects[0]
+            .digest
+            .clone()
+    };
+    assert_ne!(
+        digest(HookEvent::PreUpgrade, 2),
+        digest(HookEvent::PreUpgrade, 3)
+    );
+    assert_eq!(
+        digest(HookEvent::PreInstall, 2),
+        digest(HookEvent::PreInstall, 3)
+    );
+}

@@ -1,0 +1,341 @@
+//! The only place that writes dependents.
+
+use super::desired::{Desired, DesiredObject};
+use super::observe::live;
+use super::order::{Stage, rank, stage};
+use super::ownership::OwnerId;
+use super::plan::{Action, Live, Reason, Step};
+use crate::cluster::{Discovery, DiscoveryError, Objects, RequestError, Resource, Resources};
+use crate::metrics::{Metrics, Operation};
+use futures::{StreamExt, stream};
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use whipstaff_generator::{ObjectId, ObjectKey};
+
+/// How many writes of one kind are under way at once.
+const PARALLEL_WRITES: usize = 8;
+
+/// A write that was made.
+#[derive(Debug, Clone)]
+pub(crate) struct Change {
+    /// The object.
+    pub(crate) id: ObjectId,
+    /// Why it was made.
+    pub(crate) reason: Reason,
+    /// What came of it.
+    pub(crate) outcome: Outcome,
+}
+
+/// What came of a write.
+#[derive(Debug, Clone)]
+pub(crate) enum Outcome {
+    /// The manifest was applied.
+    Applied {
+        /// Its digest.
+        digest: String,
+        /// Digest of the fields that we own now.
+        fields: String,
+        /// The object as it is now.
+        live: Box<Live>,
+    },
+    /// The object was deleted after it did its work.
+    Purged,
+    /// The object was deleted.
+    Deleted,
+}
+
+/// A step that failed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub(crate) enum ExecuteError {
+    /// The API server refused an object.
+    #[error("cannot {verb} {id}")]
+    Write {
+        /// What was tried.
+        verb: &'static str,
+        /// The object.
+        id: ObjectId,
+        /// Why it failed.
+        #[source]
+        cause: RequestError,
+    },
+    /// A definition that is to be deleted has instances of others, which would be deleted with it.
+    #[error("cannot delete {id}: {instance} of somebody else still exists")]
+    ForeignInstance {
+        /// The definition.
+        id: ObjectId,
+        /// One of the instances.
+        instance: String,
+    },
+    /// The API server sent something unexpected.
+    #[error("cannot understand the metadata of {id}")]
+    Metadata {
+        /// The object.
+        id: ObjectId,
+        /// What is wrong with it.
+        #[source]
+        cause: serde_json::Error,
+    },
+    /// What the cluster serves is unknown.
+    #[error("cannot delete {id}")]
+    Discovery {
+        /// The object.
+        id: ObjectId,
+        /// Why it is unknown.
+        #[source]
+        cause: DiscoveryError,
+    },
+}
+
+/// Executes steps for one component.
+#[derive(Debug)]
+pub(crate) struct Executor<'a> {
+    /// Requests under the target's identity.
+    pub(crate) objects: &'a Objects,
+    /// What the cluster serves.
+    pub(crate) discovery: &'a Discovery,
+    /// The component.
+    pub(crate) owner: &'a OwnerId,
+    /// Counts operations.
+    pub(crate) metrics: &'a Metrics,
+}
+
+impl Executor<'_> {
+    /// Executes steps in order; those of one kind side by side. Every change that was made is pushed to `changes`, also when a
+    /// later one fails.
+    ///
+    /// # Cancel safety
+    /// A write that was sent may happen although its change was not recorded; the next run finds the object and records it.
+    pub(crate) async fn execute(
+        &self,
+        steps: &[Step],
+        desired: &Desired,
+        changes: &mut Vec<Change>,
+    ) -> Result<(), ExecuteError> {
+        let wanted: HashMap<_, _> = desired.objects.iter().map(|o| (&o.id, o)).collect();
+        for group in steps.chunk_by(|a, b| group(a) == group(b)) {
+            // Collected first: a closure inside the stream would tie the future to one lifetime, and it could not be spawned.
+            let writes: Vec<_> = group
+                .iter()
+                .map(|step| self.step(step, wanted.get(&step.key.id()).copied()))
+                .collect();
+            let mut writes = stream::iter(writes).buffer_unordered(PARALLEL_WRITES);
+            let mut failed = None;
+            while let Some(result) = writes.next().await {
+                match result {
+                    Ok(change) => changes.extend(change),
+                    Err(error) => failed = failed.or(Some(error)),
+                }
+            }
+            if group
+                .iter()
+                .any(|step| stage(&step.key.id(), false) == Stage::Definition)
+            {
+                self.discovery.forget().await;
+            }
+            if let Some(error) = failed {
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    async fn step(
+        &self,
+        step: &Step,
+        object: Option<&DesiredObject>,
+    ) -> Result<Option<Change>, ExecuteError> {
+        let id = step.key.id();
+        let outcome = match (&step.action, object) {
+            (Action::CreateNamespace, _) => {
+                self.create_namespace(&id).await?;
+                return Ok(None);
+            }
+            (Action::Create | Action::Apply, Some(object)) => self.apply(object, step).await?,
+            (Action::Create | Action::Apply, None) => return Ok(None),
+            (Action::Purge { uid }, _) => {
+                self.delete(&step.key, uid).await?;
+                Outcome::Purged
+            }
+            (Action::Recreate { uid } | Action::Delete { uid }, _) => {
+                self.delete(&step.key, uid).await?;
+                Outcome::Deleted
+            }
+        };
+        tracing::info!(object = %id, action = verb(&step.action), reason = %step.reason, "wrote object");
+        Ok(Some(Change {
+            id,
+            reason: step.reason,
+            outcome,
+        }))
+    }
+
+    async fn apply(&self, object: &DesiredObject, step: &Step) -> Result<Outcome, ExecuteError> {
+        let ObjectId {
+            namespace, name, ..
+        } = &object.id;
+        let created = step.action == Action::Create;
+        let answer = self
+            .objects
+            .apply(&object.resource, namespace, name, &object.manifest, false)
+            .await;
+        let answer = answer.map_err(|cause| ExecuteError::Write {
+            verb: verb(&step.action),
+            id: object.id.clone(),
+            cause,
+        })?;
+        self.metrics.operated(if created {
+            Operation::Create
+        } else {
+            Operation::Apply
+        });
+        let live =
+            live(&answer, self.owner, &object.hints).map_err(|cause| ExecuteError::Metadata {
+                id: object.id.clone(),
+                cause,
+            })?;
+        let (digest, fields) = (object.digest.clone(), live.fields.clone());
+        Ok(Outcome::Applied {
+            digest,
+            fields,
+            live: Box::new(live),
+        })
+    }
+
+    async fn create_namespace(&self, id: &ObjectId) -> Result<(), ExecuteError> {
+        let manifest =
+            json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": id.name}});
+        let resource = namespaces();
+        let answer = self
+            .objects
+            .apply(&resource, "", &id.name, &manifest, false)
+            .await;
+        answer.map_err(|cause| ExecuteError::Write {
+            verb: "create",
+            id: id.clone(),
+            cause,
+        })?;
+        self.metrics.operated(Operation::Create);
+        tracing::info!(object = %id, "created namespace");
+        Ok(())
+    }
+
+    async fn delete(&self, key: &ObjectKey, uid: &str) -> Result<(), ExecuteError> {
+        let id = key.id();
+        let resources =
+            self.discovery
+                .resources()
+                .await
+                .map_err(|cause| ExecuteError::Discovery {
+                    id: id.clone(),
+                    cause,
+                })?;
+        // A kind that is no longer served has no objects left.
+        let Some(resource) = served(&resources, key) else {
+            return Ok(());
+        };
+        if stage(&id, false) == Stage::Definition {
+            self.check_foreign_instances(&id, resource, &resources)
+                .await?;
+        }
+        let answer = self
+            .objects
+            .delete(resource, &id.namespace, &id.name, uid)
+            .await;
+        answer.map_err(|cause| ExecuteError::Write {
+            verb: "delete",
+            id,
+            cause,
+        })?;
+        self.metrics.operated(Operation::Delete);
+        Ok(())
+    }
+
+    async fn check_foreign_instances(
+        &self,
+        id: &ObjectId,
+        definitions: &Resource,
+        resources: &Resources,
+    ) -> Result<(), ExecuteError> {
+        let fail = |cause| ExecuteError::Write {
+            verb: "delete",
+            id: id.clone(),
+            cause,
+        };
+        let Some(definition) = self
+            .objects
+            .read(definitions, "", &id.name)
+            .await
+            .map_err(fail)?
+        else {
+            return Ok(());
+        };
+        let text = |path: &str| {
+            definition
+                .pointer(path)
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+        };
+        let (group, kind) = (text("/spec/group"), text("/spec/names/kind"));
+        let Some(resource) = resources.preferred(group, kind) else {
+            return Ok(());
+        };
+        let selector = format!("{}!={}", super::OWNER_LABEL, self.owner.label());
+        let list = self
+            .objects
+            .list(resource, "", &selector, 1)
+            .await
+            .map_err(fail)?;
+        let Some(instance) = list.pointer("/items/0/metadata") else {
+            return Ok(());
+        };
+        let text = |field: &str| {
+            instance
+                .get(field)
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+        };
+        let instance = format!("{kind} {}/{}", text("namespace"), text("name"));
+        Err(ExecuteError::ForeignInstance {
+            id: id.clone(),
+            instance,
+        })
+    }
+}
+
+/// Where namespaces are served.
+pub(crate) fn namespaces() -> Resource {
+    Resource {
+        group: String::new(),
+        version: "v1".to_owned(),
+        kind: "Namespace".to_owned(),
+        plural: "namespaces".to_owned(),
+        namespaced: false,
+    }
+}
+
+/// Where an object is served: in its recorded version, or in the one that the API server prefers now.
+pub(crate) fn served<'a>(resources: &'a Resources, key: &ObjectKey) -> Option<&'a Resource> {
+    resources
+        .get(&key.api_version(), &key.kind)
+        .or_else(|| resources.preferred(&key.group, &key.kind))
+}
+
+/// Steps of one group are executed side by side.
+fn group(step: &Step) -> (i32, bool, usize) {
+    let is_delete = matches!(step.action, Action::Delete { .. });
+    (
+        step.wave,
+        is_delete,
+        if is_delete { 0 } else { rank(&step.key.kind) },
+    )
+}
+
+fn verb(action: &Action) -> &'static str {
+    match action {
+        Action::CreateNamespace | Action::Create => "create",
+        Action::Apply => "apply",
+        Action::Recreate { .. } => "delete, to create it anew,",
+        Action::Purge { .. } | Action::Delete { .. } => "delete",
+    }
+}

@@ -1,0 +1,28 @@
+//! Dependents: the objects that a component owns.
+//!
+//! The domain is pure (no I/O, no clock): [`Desired`] objects, the inventory and [`Observed`] states go in, a [`Plan`] comes out.
+//! Only `execute` and `observe` talk to the API server, and only `execute` writes.
+
+mod annotations;
+mod delete_plan;
+mod desired;
+mod execute;
+mod hooks;
+mod inventory;
+mod observe;
+mod order;
+mod ownership;
+mod plan;
+mod preflight;
+#[cfg(test)]
+pub(crate) mod testing;
+
+pub(crate) use annotations::{OWNER_ANNOTATION, OWNER_LABEL};
+pub(crate) use delete_plan::plan_deletion;
+pub(crate) use desired::{Desired, PrepareError, PrepareOptions, prepare};
+pub(crate) use execute::{Change, ExecuteError, Executor, Outcome, namespaces, served};
+pub(crate) use inventory::{refresh, with_desired};
+pub(crate) use observe::{ObserveError, Observer, Target};
+pub(crate) use ownership::OwnerId;
+pub(crate) use plan::{Live, Observed, Plan, Policies, Refusal, Waiting, plan};
+pub(crate) use preflight::preflight;

@@ -1,0 +1,186 @@
+//! Reading what is there, and no more often than something changed.
+
+use super::annotations::DIGEST_ANNOTATION;
+use super::desired::DesiredObject;
+use super::ownership::{Owner, OwnerId};
+use super::plan::{Live, Observed};
+use crate::cluster::{FIELD_MANAGER, Objects, RequestError, Resource, Seen, Watches};
+use crate::status::{Hints, assess_with_hints};
+use futures::{StreamExt, TryStreamExt, stream};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use serde_json::Value;
+use std::collections::{HashMap, HashSet};
+use whipstaff_generator::{Digest, ObjectId};
+
+/// How many objects are read at once.
+const PARALLEL_READS: usize = 8;
+
+/// An object that could not be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub(crate) enum ObserveError {
+    /// The API server refused.
+    #[error("cannot read {id}")]
+    Read {
+        id: ObjectId,
+        #[source]
+        cause: RequestError,
+    },
+    /// Its metadata is not what the API server is known to send.
+    #[error("cannot understand the metadata of {id}")]
+    Metadata {
+        id: ObjectId,
+        #[source]
+        cause: serde_json::Error,
+    },
+}
+
+/// Where to look for an object.
+#[derive(Debug, Clone)]
+pub(crate) struct Target {
+    /// The object.
+    pub(crate) id: ObjectId,
+    /// Where it is served.
+    pub(crate) resource: Resource,
+    /// How its readiness is read.
+    pub(crate) hints: Hints,
+}
+
+impl Target {
+    /// A wanted object.
+    pub(crate) fn of(object: &DesiredObject) -> Self {
+        Self {
+            id: object.id.clone(),
+            resource: object.resource.clone(),
+            hints: object.hints.clone(),
+        }
+    }
+
+    /// An object that is only recorded.
+    pub(crate) fn new(id: ObjectId, resource: Resource) -> Self {
+        Self {
+            id,
+            resource,
+            hints: Hints::default(),
+        }
+    }
+}
+
+/// Reads live objects for one component.
+#[derive(Debug)]
+pub(crate) struct Observer<'a> {
+    /// Requests under the target's identity.
+    pub(crate) objects: &'a Objects,
+    /// What changed.
+    pub(crate) watches: &'a Watches,
+    /// The component.
+    pub(crate) owner: &'a OwnerId,
+}
+
+impl Observer<'_> {
+    /// Observes objects. Those that no watch has seen change since `known` are taken from there, and so are those that the
+    /// current run has `written`: a watch may not know of them yet.
+    pub(crate) async fn observe(
+        &self,
+        targets: Vec<Target>,
+        known: &mut HashMap<ObjectId, Live>,
+        written: &HashSet<ObjectId>,
+    ) -> Result<Observed, ObserveError> {
+        let mut observed = Observed::default();
+        let mut unread = Vec::new();
+        for target in targets {
+            match known.get(&target.id) {
+                Some(live) if self.is_fresh(&target, live, written) => {
+                    observed.objects.insert(target.id, live.clone());
+                }
+                _ => unread.push(target),
+            }
+        }
+        let mut reads = stream::iter(unread)
+            .map(|target| self.read(target))
+            .buffer_unordered(PARALLEL_READS);
+        while let Some((id, live)) = reads.try_next().await? {
+            match live {
+                Some(live) => {
+                    known.insert(id.clone(), live.clone());
+                    observed.objects.insert(id, live);
+                }
+                None => {
+                    known.remove(&id);
+                }
+            }
+        }
+        Ok(observed)
+    }
+
+    fn is_fresh(&self, target: &Target, live: &Live, written: &HashSet<ObjectId>) -> bool {
+        // A watch may lag behind a write of ours: an older version than the known one is no news.
+        match self
+            .watches
+            .seen(&target.resource, &target.id.namespace, &target.id.name)
+        {
+            Seen::At(version) => version <= live.version,
+            Seen::Unknown | Seen::Absent => written.contains(&target.id),
+        }
+    }
+
+    async fn read(&self, target: Target) -> Result<(ObjectId, Option<Live>), ObserveError> {
+        let Target {
+            id,
+            resource,
+            hints,
+        } = target;
+        match self.objects.read(&resource, &id.namespace, &id.name).await {
+            Ok(None) => Ok((id, None)),
+            Ok(Some(object)) => match live(&object, self.owner, &hints) {
+                Ok(live) => Ok((id, Some(live))),
+                Err(cause) => Err(ObserveError::Metadata { id, cause }),
+            },
+            Err(cause) => Err(ObserveError::Read { id, cause }),
+        }
+    }
+}
+
+/// Reduces a live object to what decisions need.
+pub(crate) fn live(
+    object: &Value,
+    owner: &OwnerId,
+    hints: &Hints,
+) -> Result<Live, serde_json::Error> {
+    let metadata: ObjectMeta =
+        serde::Deserialize::deserialize(object.get("metadata").unwrap_or(&Value::Null))?;
+    let annotations = metadata.annotations.as_ref();
+    Ok(Live {
+        owner: Owner::of(&metadata, owner),
+        digest: annotations
+            .and_then(|annotations| annotations.get(DIGEST_ANNOTATION))
+            .cloned()
+            .unwrap_or_default(),
+        fields: owned_fields(object),
+        version: metadata
+            .resource_version
+            .as_deref()
+            .and_then(|version| version.parse().ok())
+            .unwrap_or_default(),
+        deleting: metadata.deletion_timestamp.is_some(),
+        uid: metadata.uid.unwrap_or_default(),
+        assessment: assess_with_hints(object, hints),
+    })
+}
+
+/// Digest of the fields that we own in a live object, and of when they were last changed.
+///
+/// Whoever changes a field that we own takes it from our entry, and an apply that changes a value moves the entry's time: the entry
+/// is as we left it exactly when nobody touched what is ours.
+fn owned_fields(object: &Value) -> String {
+    let entries = object
+        .pointer("/metadata/managedFields")
+        .and_then(Value::as_array);
+    let ours = entries.into_iter().flatten().find(|entry| {
+        entry.get("manager").and_then(Value::as_str) == Some(FIELD_MANAGER)
+            && entry.get("operation").and_then(Value::as_str) == Some("Apply")
+            && entry.get("subresource").is_none()
+    });
+    ours.map(|entry| Digest::of(entry.to_string().as_bytes()).hex()[..16].to_owned())
+        .unwrap_or_default()
+}

@@ -1,0 +1,169 @@
+//! Who owns an object.
+
+use super::annotations::{OWNER_ANNOTATION, OWNER_LABEL};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use std::fmt;
+use whipstaff_generator::Digest;
+
+/// Hexadecimal digits in the owner label; a label's value holds 63 characters, and 160 bits do not collide.
+const LABEL_LENGTH: usize = 40;
+/// Kind and group in an owner's id, so that two kinds of one name never share dependents.
+const OWNER_KIND: &str = "Component.whipstaff.dev";
+
+/// The component that owns objects: `<cluster>/<Kind.group>/<namespace>/<name>`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct OwnerId {
+    text: String,
+    label: String,
+}
+
+impl OwnerId {
+    /// The owner id of a component. `cluster` is the UID of the namespace `kube-system` where the component lives.
+    pub(crate) fn new(cluster: &str, namespace: &str, name: &str) -> Self {
+        let text = format!("{cluster}/{OWNER_KIND}/{namespace}/{name}");
+        let mut label = Digest::of(text.as_bytes()).hex();
+        label.truncate(LABEL_LENGTH);
+        Self { text, label }
+    }
+
+    /// The value of the owner label.
+    pub(crate) fn label(&self) -> &str {
+        &self.label
+    }
+
+    /// The value of the owner annotation.
+    pub(crate) fn annotation(&self) -> &str {
+        &self.text
+    }
+
+    /// The namespace and name of the component that an annotation names, if it is one of this cluster's.
+    pub(crate) fn component(annotation: &str, cluster: &str) -> Option<(String, String)> {
+        let rest = annotation.strip_prefix(cluster)?.strip_prefix('/')?;
+        let (namespace, name) = rest
+            .strip_prefix(OWNER_KIND)?
+            .strip_prefix('/')?
+            .split_once('/')?;
+        Some((namespace.to_owned(), name.to_owned()))
+    }
+}
+
+/// Who owns a live object, as far as its metadata says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Owner {
+    /// This component.
+    Us,
+    /// Nobody that we know of.
+    Nobody,
+    /// Somebody else, described for a person.
+    Other(String),
+}
+
+impl Owner {
+    /// Reads the owner from an object's metadata.
+    pub(crate) fn of(metadata: &ObjectMeta, us: &OwnerId) -> Self {
+        let labels = metadata.labels.as_ref();
+        let annotations = metadata.annotations.as_ref();
+        let annotation = |key: &str| annotations.and_then(|a| a.get(key)).map(String::as_str);
+        if let Some(label) = labels.and_then(|labels| labels.get(OWNER_LABEL)) {
+            if label == us.label() {
+                return Self::Us;
+            }
+            let owner = annotation(OWNER_ANNOTATION).unwrap_or(label);
+            return Self::Other(format!("the component `{}`", readable(owner)));
+        }
+        if let Some(release) = annotation("meta.helm.sh/release-name") {
+            let namespace = annotation("meta.helm.sh/release-namespace").unwrap_or_default();
+            return Self::Other(format!("the Helm release `{namespace}/{release}`"));
+        }
+        let references = metadata.owner_references.as_deref().unwrap_or_default();
+        match references
+            .iter()
+            .find(|reference| reference.controller == Some(true))
+        {
+            Some(owner) => Self::Other(format!("its controller {} {}", owner.kind, owner.name)),
+            None => Self::Nobody,
+        }
+    }
+}
+
+impl fmt::Display for OwnerId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// The part of an owner's id that a person can use: namespace and name.
+fn readable(owner: &str) -> &str {
+    owner
+        .split_once(&format!("{OWNER_KIND}/"))
+        .map_or(owner, |(_, name)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
+
+    fn us() -> OwnerId {
+        OwnerId::new("cluster", "apps", "shop")
+    }
+
+    #[test]
+    fn annotation_leads_back_to_the_component() {
+        let found = OwnerId::component(us().annotation(), "cluster");
+        assert_eq!(found, Some(("apps".to_owned(), "shop".to_owned())));
+        assert_eq!(OwnerId::component(us().annotation(), "another"), None);
+    }
+
+    #[test]
+    fn owners_are_told_apart() {
+        let mut metadata = ObjectMeta::default();
+        assert_eq!(Owner::of(&metadata, &us()), Owner::Nobody);
+        metadata.labels = Some([(OWNER_LABEL.to_owned(), us().label().to_owned())].into());
+        assert_eq!(Owner::of(&metadata, &us()), Owner::Us);
+
+        let other = OwnerId::new("cluster", "apps", "other");
+        metadata.labels = Some([(OWNER_LABEL.to_owned(), other.label().to_owned())].into());
+        metadata.annotations = Some([(OWNER_ANNOTATION.to_owned(), other.to_string())].into());
+        let owner = Owner::of(&metadata, &us());
+        assert_eq!(owner, Owner::Other("the component `apps/other`".to_owned()));
+    }
+
+    #[test]
+    fn helm_releases_and_controllers_are_owners() {
+        let release = ObjectMeta {
+            annotations: Some(
+                [
+                    ("meta.helm.sh/release-name".to_owned(), "web".to_owned()),
+                    (
+                        "meta.helm.sh/release-namespace".to_owned(),
+                        "apps".to_owned(),
+                    ),
+                ]
+                .into(),
+            ),
+            ..ObjectMeta::default()
+        };
+        let owner = Owner::of(&release, &us());
+        assert_eq!(
+            owner,
+            Owner::Other("the Helm release `apps/web`".to_owned())
+        );
+
+        let reference = OwnerReference {
+            kind: "ReplicaSet".to_owned(),
+            name: "web".to_owned(),
+            controller: Some(true),
+            ..OwnerReference::default()
+        };
+        let pod = ObjectMeta {
+            owner_references: Some(vec![reference]),
+            ..ObjectMeta::default()
+        };
+        let owner = Owner::of(&pod, &us());
+        assert_eq!(
+            owner,
+            Owner::Other("its controller ReplicaSet web".to_owned())
+        );
+    }
+}

@@ -1,0 +1,186 @@
+//! The operator: everything that runs between a kubeconfig and a signal to stop.
+
+use crate::cluster::{Discovery, Watches};
+use crate::component::{Context, Identities, Memories, NamedClient, Renderer};
+use crate::controllers::run_components;
+use crate::events::Events;
+use crate::http::{AdminServer, ListenError, Readiness};
+use crate::lease::{Candidate, Leadership, LeaseError, LeaseOptions};
+use crate::metrics::Metrics;
+use crate::source::{FetchOptions, Fetcher, SourceError};
+use k8s_openapi::api::core::v1::Namespace;
+use kube::{Api, Client, Config, ResourceExt};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+use whipstaff_generator::Registry;
+
+/// Reconciliations that run at the same time when nothing else is said.
+const DEFAULT_CONCURRENCY: u16 = 8;
+/// Name of the controller in metrics and events.
+const CONTROLLER: &str = "whipstaff";
+
+/// How an operator runs.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct OperatorOptions {
+    /// Generators that components may use. Default: `helm` and `directory`.
+    pub generators: Registry,
+    /// Reconciliations that run at the same time. Default 8.
+    pub concurrency: u16,
+    /// Where `/metrics` is served; nowhere by default.
+    pub metrics_address: Option<SocketAddr>,
+    /// Where `/healthz` and `/readyz` are served; nowhere by default.
+    pub health_address: Option<SocketAddr>,
+    /// The lease that one of several replicas must hold to work; none by default.
+    pub leader_election: Option<LeaseOptions>,
+}
+
+impl Default for OperatorOptions {
+    fn default() -> Self {
+        Self {
+            generators: default_generators(),
+            concurrency: DEFAULT_CONCURRENCY,
+            metrics_address: None,
+            health_address: None,
+            leader_election: None,
+        }
+    }
+}
+
+/// The generators that come with Whipstaff, in the order in which files are shown to them.
+pub fn default_generators() -> Registry {
+    let mut registry = Registry::new();
+    registry.register(Arc::new(whipstaff_helm::HelmGenerator));
+    registry.register(Arc::new(whipstaff_directory::DirectoryGenerator));
+    registry
+}
+
+/// Why an operator could not start, or stopped.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OperatorError {
+    /// The client could not be made.
+    #[error("cannot make a client for the cluster")]
+    Client(#[source] Box<kube::Error>),
+    /// The cluster could not be identified.
+    #[error("cannot read the namespace `kube-system`, whose UID identifies the cluster")]
+    Cluster(#[source] Box<kube::Error>),
+    /// The fetcher could not be made.
+    #[error("cannot prepare fetching")]
+    Fetcher(#[source] SourceError),
+    /// An address could not be listened on.
+    #[error(transparent)]
+    Listen(#[from] ListenError),
+    /// The options of leader election cannot work.
+    #[error(transparent)]
+    Lease(#[from] LeaseError),
+    /// Another replica took over.
+    #[error("the lease was lost: another replica leads now")]
+    LeaseLost,
+}
+
+/// Runs an operator until it is told to stop, or loses its lease.
+///
+/// Needs: get on the namespace `kube-system`; list, watch and patch on components and their status; create and patch on events;
+/// get, create and update on leases with leader election; and whatever components bring, unless they name a service account, which
+/// must then be impersonated.
+///
+/// # Errors
+/// [`OperatorError`] when it cannot start, or lost its lease: the process should then end.
+pub async fn run_operator(
+    config: Config,
+    options: OperatorOptions,
+    stop: CancellationToken,
+) -> Result<(), OperatorError> {
+    let metrics = Metrics::new();
+    let readiness = Readiness::new();
+    let servers = AdminServer::bind_all(
+        options
+            .metrics_address
+            .map(|address| (address, metrics.clone())),
+        options
+            .health_address
+            .map(|address| (address, readiness.clone())),
+    )
+    .await?;
+    let client =
+        Client::try_from(config.clone()).map_err(|error| OperatorError::Client(Box::new(error)))?;
+    let after = CancellationToken::new();
+    let serving: Vec<_> = servers
+        .into_iter()
+        .map(|server| tokio::spawn(server.run(after.clone())))
+        .collect();
+    let result = match options.leader_election.clone() {
+        None => work(config, client, options, metrics, readiness, stop).await,
+        Some(lease) => {
+            let candidate = Candidate::new(client.clone(), lease)?;
+            // A replica that waits for the lease is ready: its turn may come at any time.
+            readiness.set(true);
+            match candidate.acquire(&stop).await {
+                None => Ok(()),
+                Some(leadership) => {
+                    let work = work(config, client, options, metrics, readiness, stop);
+                    while_leading(leadership, work).await
+                }
+            }
+        }
+    };
+    after.cancel();
+    futures::future::join_all(serving).await;
+    result
+}
+
+/// Works for as long as the lease is held. The lease is released when the work is over.
+async fn while_leading(
+    leadership: Leadership,
+    work: impl Future<Output = Result<(), OperatorError>>,
+) -> Result<(), OperatorError> {
+    let done = CancellationToken::new();
+    let release = done.clone();
+    let holding = tokio::spawn(async move { leadership.hold(&release).await });
+    tokio::pin!(holding);
+    tokio::select! {
+        result = work => {
+            done.cancel();
+            // Whether the release succeeded does not change the result: the lease expires anyway.
+            let _ = holding.await;
+            result
+        }
+        _ = &mut holding => Err(OperatorError::LeaseLost),
+    }
+}
+
+async fn work(
+    config: Config,
+    client: Client,
+    options: OperatorOptions,
+    metrics: Metrics,
+    readiness: Readiness,
+    stop: CancellationToken,
+) -> Result<(), OperatorError> {
+    let namespaces: Api<Namespace> = Api::all(client.clone());
+    let cluster = namespaces.get("kube-system").await;
+    let cluster = cluster.map_err(|error| OperatorError::Cluster(Box::new(error)))?;
+    let cluster = cluster.uid().unwrap_or_default();
+    let (wake, woken) = tokio::sync::mpsc::unbounded_channel();
+    let context = Context {
+        identities: Identities::new(config, client.clone()),
+        discovery: Discovery::new(client.clone()),
+        watches: Watches::new(client.clone(), &cluster, wake),
+        fetcher: Fetcher::new(FetchOptions::default()).map_err(OperatorError::Fetcher)?,
+        renderer: Renderer::new(options.generators, metrics.clone()),
+        memories: Memories::default(),
+        events: Events::new(client.clone(), CONTROLLER, None),
+        reconciliations: metrics.controller(CONTROLLER),
+        client: NamedClient(client.clone()),
+        cluster,
+        metrics,
+    };
+    readiness.set(true);
+    tracing::info!("operator started");
+    run_components(client, Arc::new(context), woken, options.concurrency, stop).await;
+    readiness.set(false);
+    tracing::info!("operator stopped");
+    Ok(())
+}

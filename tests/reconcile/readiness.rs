@@ -1,0 +1,102 @@
+use crate::world::{World, condition, item, state};
+use k8s_openapi::api::core::v1::ConfigMap;
+use serde_json::json;
+use whipstaff::Status;
+use whipstaff::api::v1alpha1::{Phase, State};
+use whipstaff_test_support::pods;
+
+fn deployment(wave: &str) -> String {
+    format!(
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\n  annotations: {{whipstaff.dev/apply-order: '{wave}'}}\nspec:\n  replicas: 1\n  selector: {{matchLabels: {{app: web}}}}\n  template:\n    metadata:\n      labels: {{app: web}}\n      annotations:\n        {}: {{{{ .Values.outcome }}}}\n    spec:\n      containers:\n        - {{name: main, image: example.org/web:1}}\n",
+        pods::OUTCOME
+    )
+}
+
+const LATER: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: later\n  annotations: {whipstaff.dev/apply-order: '1'}\n";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn object_that_never_gets_ready_is_named_and_recovers() {
+    let world = World::new("unready").await;
+    let deployment = deployment("0");
+    let url = world.chart(
+        "web",
+        &[
+            ("templates/d.yaml", &deployment),
+            ("templates/l.yaml", LATER),
+        ],
+    );
+    let spec = |outcome: &str| json!({"source": {"url": {"url": url}}, "timeout": "3s", "values": {"outcome": outcome}});
+    world.component("web", spec(pods::NEVER_READY)).await;
+
+    let waiting = world
+        .wait("web", |c| {
+            condition(c).is_some_and(|(r, _)| r == "Progressing")
+        })
+        .await;
+    assert_eq!(state(&waiting), Some(State::Processing));
+    let (_, message) = condition(&waiting).unwrap();
+    let named = format!("waiting for Deployment {}/web: ", world.namespace);
+    assert!(
+        message.starts_with(&named) && message.contains("(since "),
+        "{message}"
+    );
+    let web = item(&waiting, "Deployment", "web");
+    assert_eq!(
+        (web.phase, web.status),
+        (Phase::Applied, Status::InProgress)
+    );
+    assert!(web.since.is_some() && !web.message.is_empty());
+    let later = world.api::<ConfigMap>();
+    assert!(
+        later.get_opt("later").await.unwrap().is_none(),
+        "the later wave must wait"
+    );
+
+    let late = world.wait("web", |c| state(c) == Some(State::Error)).await;
+    assert_eq!(condition(&late).unwrap().0, "Timeout");
+    assert!(world.event("web", "Timeout").await.contains("Deployment"));
+
+    world.component("web", spec(pods::READY)).await;
+    world.ready("web").await;
+    assert!(later.get_opt("later").await.unwrap().is_some());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn object_that_falters_later_is_reported_and_recovers_by_itself() {
+    let world = World::new("falter").await;
+    let deployment = deployment("0");
+    let url = world.chart("web", &[("templates/d.yaml", &deployment)]);
+    let values = json!({"outcome": pods::READY});
+    world
+        .component(
+            "web",
+            json!({"source": {"url": {"url": url}}, "values": values}),
+        )
+        .await;
+    world.ready("web").await;
+
+    let pods: kube::Api<k8s_openapi::api::core::v1::Pod> = world.api();
+    let of_web = kube::api::ListParams::default().labels("app=web");
+    let name = pods.list(&of_web).await.unwrap().items[0]
+        .metadata
+        .name
+        .clone()
+        .unwrap();
+    let outcome = |value: &str| {
+        let patch = json!({"metadata": {"annotations": {pods::OUTCOME: value}}});
+        let (pods, name) = (pods.clone(), name.clone());
+        async move {
+            let patch = kube::api::Patch::Merge(&patch);
+            pods.patch(&name, &kube::api::PatchParams::default(), &patch)
+                .await
+                .unwrap();
+        }
+    };
+    outcome(pods::NEVER_READY).await;
+    let faltering = world
+        .wait("web", |c| state(c) == Some(State::Processing))
+        .await;
+    assert_eq!(item(&faltering, "Deployment", "web").phase, Phase::Ready);
+    outcome(pods::READY).await;
+    world.ready("web").await;
+}
