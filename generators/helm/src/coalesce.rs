@@ -158,11 +158,11 @@ impl<'a> Coalescer<'a> {
                     }
                 }
                 (Some(Value::Map(table)), Value::Map(default)) => {
-                    if cleans {
-                        remove_nulls(&default);
-                    }
                     // A subchart's table keeps its nulls, so that the subchart's own defaults can be removed by them.
                     let nulls = if is_child(&key) { Nulls::Keep } else { nulls };
+                    if cleans && nulls == Nulls::Remove {
+                        remove_nulls(&default);
+                    }
                     self.tables(&table, &default, &join(&prefix, &key.to_text()), nulls);
                 }
                 (Some(Value::Map(_)), default) => {

@@ -153,8 +153,12 @@ fn import_values(
     for dependency in &declared {
         let mut dependency = dependency.borrow_mut();
         let name = dependency.name.clone();
+        // Helm 3 processes a declaration once for each copy of a chart that shares it, and the second time finds its imports
+        // rewritten to a type that it does not know.
+        let rewritten = std::mem::replace(&mut dependency.imports_rewritten, true);
+        let imports = std::mem::take(&mut dependency.import_values);
         let mut kept = Vec::new();
-        for import in &dependency.import_values {
+        for import in imports.iter().filter(|_| !rewritten) {
             let Some((child, parent)) = import_paths(import) else { continue };
             kept.push(json!({"child": child, "parent": parent}));
             if let Some(found) = table(&values, &format!("{name}.{child}")) {

@@ -78,6 +78,8 @@ pub struct Dependency {
     pub import_values: Vec<Value>,
     /// Name that the chart gets instead of its own, or empty.
     pub alias: String,
+    /// Whether a rendering has brought the imports into one form.
+    pub(crate) imports_rewritten: bool,
 }
 
 /// Metadata that Helm refuses.
@@ -277,6 +279,7 @@ impl Dependency {
             enabled: fields.boolean("enabled")?,
             import_values: fields.list("import-values", "[]interface {}")?.to_vec(),
             alias: fields.text("alias")?,
+            imports_rewritten: false,
         })
     }
 }

@@ -65,7 +65,8 @@ fn validate_values(schema: &[u8], values: &Json) -> Result<(), String> {
     })
 }
 
-fn compile(schema: Json) -> Result<(Schemas, SchemaIndex), String> {
+fn compile(mut schema: Json) -> Result<(Schemas, SchemaIndex), String> {
+    escape_references(&mut schema);
     let mut schemas = Schemas::new();
     let mut compiler = Compiler::new();
     compiler.use_loader(Box::new(NoLoader));
@@ -73,6 +74,37 @@ fn compile(schema: Json) -> Result<(Schemas, SchemaIndex), String> {
     let index =
         compiler.compile(SCHEMA_URL, &mut schemas).map_err(|error| format!("{error:#}"))?;
     Ok((schemas, index))
+}
+
+/// Escapes what a URI must not hold in the fragments of references: Helm's validator takes `#/$defs/list[0]` as it is, ours insists
+/// on `%5B`.
+fn escape_references(schema: &mut Json) {
+    match schema {
+        Json::Array(items) => items.iter_mut().for_each(escape_references),
+        Json::Object(map) => {
+            for (key, value) in map {
+                match value {
+                    Json::String(reference) if key == "$ref" => escape_fragment(reference),
+                    other => escape_references(other),
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn escape_fragment(reference: &mut String) {
+    let Some((base, fragment)) = reference.split_once('#') else { return };
+    let mut escaped = format!("{base}#");
+    for byte in fragment.bytes() {
+        let allowed = byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@/?%".contains(&byte);
+        if allowed {
+            escaped.push(char::from(byte));
+        } else {
+            escaped.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    *reference = escaped;
 }
 
 /// Refuses every reference out of the schema, except that a `urn:` stands for a schema that allows everything, as in Helm.
@@ -280,6 +312,16 @@ mod tests {
         assert!(!violations(&seven, &values).is_empty());
         let latest = schema("https://json-schema.org/draft/2020-12/schema");
         assert!(violations(&latest, &values).contains("jsonschema"), "items must be a schema");
+    }
+
+    #[test]
+    fn references_may_hold_what_uris_must_not() {
+        let schema = json!({
+            "properties": {"a": {"$ref": "#/$defs/list[0] of {x}"}},
+            "$defs": {"list[0] of {x}": {"type": "string"}},
+        });
+        assert_eq!(violations(&schema, &json!({"a": "x"})), "");
+        assert_eq!(violations(&schema, &json!({"a": 1})), "- at '/a': got number, want string\n");
     }
 
     #[test]
