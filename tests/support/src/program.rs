@@ -10,10 +10,15 @@ use std::time::{Duration, Instant};
 
 use sha2::{Digest, Sha256};
 
-use crate::{Error, Progress};
+use crate::{Error, Helm, Progress};
 
 /// The version that the API server says it is; the one that `tests/controlplane/go.mod` requires.
 const KUBERNETES: (&str, &str, &str) = ("1", "36", "v1.36.3");
+/// Without these helm 3 says that it is another version and renders for Kubernetes 1.20.
+const HELM3_FLAGS: &str = "-s -w -X helm.sh/helm/v3/internal/version.version=v3.22.0 \
+    -X helm.sh/helm/v3/pkg/chartutil.k8sVersionMajor=1 -X helm.sh/helm/v3/pkg/chartutil.k8sVersionMinor=37 \
+    -X helm.sh/helm/v3/pkg/lint/rules.k8sVersionMajor=1 -X helm.sh/helm/v3/pkg/lint/rules.k8sVersionMinor=37";
+const HELM4_FLAGS: &str = "-s -w -X helm.sh/helm/v4/internal/version.version=v4.3.1";
 /// How many lines of a failed build an error carries.
 const OUTPUT_LINES: usize = 40;
 /// How often a long build says that it is still at it.
@@ -21,9 +26,11 @@ const REPORT_EVERY: Duration = Duration::from_secs(10);
 /// Hexadecimal digits of the content's hash that name a folder.
 const HASH_DIGITS: usize = 16;
 
-/// A Go module with one main package.
+/// A Go module that gives one program.
 struct Module {
     folder: PathBuf,
+    /// The main package, as `go build` takes it.
+    package: &'static str,
     binary: &'static str,
     what: &'static str,
     /// Folders of the module that are modules of their own, or output.
@@ -35,7 +42,8 @@ struct Module {
 pub(crate) fn control_plane(progress: Progress) -> Result<PathBuf, Error> {
     build_once(
         &Module {
-            folder: modules_folder(),
+            folder: modules_folder().join("controlplane"),
+            package: ".",
             binary: "controlplane",
             what: "etcd, kube-apiserver, kube-controller-manager, kube-scheduler and KWOK",
             apart: &["supervisor", "bin"],
@@ -49,7 +57,8 @@ pub(crate) fn control_plane(progress: Progress) -> Result<PathBuf, Error> {
 pub(crate) fn supervisor(progress: Progress) -> Result<PathBuf, Error> {
     build_once(
         &Module {
-            folder: modules_folder().join("supervisor"),
+            folder: modules_folder().join("controlplane/supervisor"),
+            package: ".",
             binary: "supervisor",
             what: "the supervisor of the control plane",
             apart: &[],
@@ -59,8 +68,33 @@ pub(crate) fn supervisor(progress: Progress) -> Result<PathBuf, Error> {
     )
 }
 
+/// The real `helm` of a major version, built if need be.
+pub(crate) fn helm(version: Helm, progress: Progress) -> Result<PathBuf, Error> {
+    build_once(
+        &match version {
+            Helm::V3 => Module {
+                folder: modules_folder().join("peers/helm3"),
+                package: "helm.sh/helm/v3/cmd/helm",
+                binary: "helm3",
+                what: "helm 3.22",
+                apart: &[],
+                linker_flags: HELM3_FLAGS.to_owned(),
+            },
+            Helm::V4 => Module {
+                folder: modules_folder().join("peers/helm4"),
+                package: "helm.sh/helm/v4/cmd/helm",
+                binary: "helm4",
+                what: "helm 4.3",
+                apart: &[],
+                linker_flags: HELM4_FLAGS.to_owned(),
+            },
+        },
+        progress,
+    )
+}
+
 fn modules_folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("controlplane")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
 /// Cargo's target folder: where the variable says, now or when this was compiled, or else in the
@@ -131,7 +165,7 @@ fn build(module: &Module, folder: &Path, progress: Progress) -> Result<(), Error
             &module.linker_flags,
         ])
         .arg("-o")
-        .args([unfinished.as_os_str(), ".".as_ref()])
+        .args([unfinished.as_os_str(), module.package.as_ref()])
         .current_dir(&module.folder)
         .env("CGO_ENABLED", "0")
         .env("GOWORK", "off")

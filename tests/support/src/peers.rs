@@ -1,0 +1,24 @@
+//! The real tools that ours are compared with.
+
+use crate::{Error, Progress, program};
+use std::path::PathBuf;
+
+/// A major version of Helm.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Helm {
+    /// 3.22.
+    V3,
+    /// 4.3.
+    V4,
+}
+
+impl Helm {
+    /// The real `helm`, built from its Go modules the first time.
+    ///
+    /// # Errors
+    ///
+    /// When Go is missing or the build fails.
+    pub fn program(self) -> Result<PathBuf, Error> {
+        program::helm(self, Progress::Stderr)
+    }
+}
