@@ -107,7 +107,9 @@ impl<'a> Coalescer<'a> {
             Some(_) => None,
         };
         let Some(below) = table(child) else {
-            self.warn("warning: skipping globals because destination global is not a table.".into());
+            self.warn(
+                "warning: skipping globals because destination global is not a table.".into(),
+            );
             return;
         };
         let Some(above) = table(parent) else {
@@ -141,7 +143,9 @@ impl<'a> Coalescer<'a> {
         let prefix = join(prefix, &node.name);
         let cleans = self.drops_default_nulls && nulls == Nulls::Remove;
         let is_child = |key: &Bytes| {
-            node.children.iter().any(|child| self.tree.node(*child).name.as_bytes() == &key[..])
+            node.children
+                .iter()
+                .any(|child| self.tree.node(*child).name.as_bytes() == &key[..])
         };
         for (key, default) in deep_copy(&node.values).entries() {
             match (values.get(&key), default) {
@@ -242,7 +246,11 @@ fn remove_nulls(map: &Map) {
 }
 
 fn join(prefix: &str, name: &str) -> String {
-    if prefix.is_empty() { name.to_owned() } else { format!("{prefix}.{name}") }
+    if prefix.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{prefix}.{name}")
+    }
 }
 
 fn printed(value: &Value) -> String {
@@ -251,5 +259,8 @@ fn printed(value: &Value) -> String {
 
 fn type_mismatch(chart: &str, value: Value) -> TypeMismatch {
     let value = String::from_utf8_lossy(&format::sprintf(b"%t", &[value])).into_owned();
-    TypeMismatch { chart: chart.to_owned(), value }
+    TypeMismatch {
+        chart: chart.to_owned(),
+        value,
+    }
 }

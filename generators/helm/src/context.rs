@@ -38,7 +38,11 @@ pub(crate) struct Renderable {
 
 /// The map type of Helm's `Values`.
 pub(crate) fn values_type(dialect: Dialect) -> MapType {
-    if dialect.is_v4() { MapType::VALUES_V4 } else { MapType::VALUES_V3 }
+    if dialect.is_v4() {
+        MapType::VALUES_V4
+    } else {
+        MapType::VALUES_V3
+    }
 }
 
 /// Everything that contexts are made of.
@@ -65,7 +69,12 @@ impl<'a> ContextBuilder<'a> {
             ("Revision", Value::int(release.revision)),
             ("Service", Value::from("Helm")),
         ]);
-        Self { tree, dialect, release, capabilities: capabilities.to_value(dialect) }
+        Self {
+            tree,
+            dialect,
+            release,
+            capabilities: capabilities.to_value(dialect),
+        }
     }
 
     /// All templates by their paths, with their contexts. Of two charts with the same path, the later one's templates are kept.
@@ -92,7 +101,9 @@ impl<'a> ContextBuilder<'a> {
             ("Values", Value::Map(values.clone())),
             ("Subcharts", Value::Map(subcharts.clone())),
         ]);
-        let Value::Map(context) = context else { return subcharts };
+        let Value::Map(context) = context else {
+            return subcharts;
+        };
         for child in &node.children {
             let name = &self.tree.node(*child).name;
             let below = table(&values, name).unwrap_or_else(empty_map);

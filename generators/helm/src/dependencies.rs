@@ -43,7 +43,9 @@ fn enable(
     path: &str,
     dialect: Dialect,
 ) -> Result<(), DependencyError> {
-    let Some(declared) = tree.node(chart).declared.clone() else { return Ok(()) };
+    let Some(declared) = tree.node(chart).declared.clone() else {
+        return Ok(());
+    };
     let children = choose_children(tree, chart, &declared, dialect)?;
     tree.set_children(chart, children);
     let values = Coalescer::new(tree, dialect).coalesce(chart, values, Nulls::Remove)?;
@@ -87,7 +89,9 @@ fn choose_children(
         |child: &&NodeId| !declared.iter().any(|d| matches(tree, **child, &d.borrow()));
     let mut children: Vec<NodeId> = present.iter().filter(undeclared).copied().collect();
     for dependency in declared {
-        let found = present.iter().find(|child| matches(tree, **child, &dependency.borrow()));
+        let found = present
+            .iter()
+            .find(|child| matches(tree, **child, &dependency.borrow()));
         if let Some(child) = found.copied() {
             if tree.len() >= MAX_CHARTS * 2 {
                 return Err(DependencyError::TooMany);
@@ -116,7 +120,9 @@ fn copy(tree: &mut ChartTree, chart: NodeId, alias: &str, dialect: Dialect) -> N
     node.declared = node.declared.map(|list| list.iter().map(own).collect());
     let subcharts = std::mem::take(&mut node.children);
     let copied = tree.add(node);
-    let subcharts = subcharts.into_iter().map(|child| tree.add(tree.node(child).clone()));
+    let subcharts = subcharts
+        .into_iter()
+        .map(|child| tree.add(tree.node(child).clone()));
     let subcharts = subcharts.collect();
     tree.set_children(copied, subcharts);
     copied
@@ -124,17 +130,23 @@ fn copy(tree: &mut ChartTree, chart: NodeId, alias: &str, dialect: Dialect) -> N
 
 /// The first of the conditions that is a boolean decides; else tags do: one that is true enables, one that is false disables.
 fn is_enabled(dependency: &Dependency, values: &Map, path: &str) -> bool {
-    let conditions = dependency.condition.trim().split(',').filter(|c| !c.is_empty());
+    let conditions = dependency
+        .condition
+        .trim()
+        .split(',')
+        .filter(|c| !c.is_empty());
     for condition in conditions {
         if let Some(Value::Bool(enabled)) = path_value(values, &format!("{path}{condition}")) {
             return enabled;
         }
     }
-    let Some(tags) = table(values, "tags") else { return true };
+    let Some(tags) = table(values, "tags") else {
+        return true;
+    };
     let found = |wanted: bool| {
-        dependency.tags.iter().any(|tag| {
-            matches!(tags.get(tag.as_bytes()), Some(Value::Bool(value)) if value == wanted)
-        })
+        dependency.tags.iter().any(
+            |tag| matches!(tags.get(tag.as_bytes()), Some(Value::Bool(value)) if value == wanted),
+        )
     };
     found(true) || !found(false)
 }
@@ -147,7 +159,9 @@ fn import_values(
     for child in tree.node(chart).children.clone() {
         import_values(tree, child, dialect)?;
     }
-    let Some(declared) = tree.node(chart).declared.clone() else { return Ok(()) };
+    let Some(declared) = tree.node(chart).declared.clone() else {
+        return Ok(());
+    };
     let values = Coalescer::new(tree, dialect).coalesce(chart, &empty_map(), Nulls::Keep)?;
     let imported = empty_map();
     for dependency in &declared {
@@ -159,7 +173,9 @@ fn import_values(
         let imports = std::mem::take(&mut dependency.import_values);
         let mut kept = Vec::new();
         for import in imports.iter().filter(|_| !rewritten) {
-            let Some((child, parent)) = import_paths(import) else { continue };
+            let Some((child, parent)) = import_paths(import) else {
+                continue;
+            };
             kept.push(json!({"child": child, "parent": parent}));
             if let Some(found) = table(&values, &format!("{name}.{child}")) {
                 let found = nest(&parent, found);

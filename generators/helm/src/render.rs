@@ -82,7 +82,11 @@ pub struct CompiledChart {
 impl CompiledChart {
     /// A chart to be rendered in a dialect. Templates are compiled when they are first needed, for values decide which are.
     pub fn new(chart: Chart, dialect: Dialect) -> Self {
-        Self { chart: Arc::new(chart), dialect, compiler: Compiler::new(dialect) }
+        Self {
+            chart: Arc::new(chart),
+            dialect,
+            compiler: Compiler::new(dialect),
+        }
     }
 
     /// The chart.
@@ -137,9 +141,15 @@ impl CompiledChart {
         if constraint.is_empty() || is_compatible(constraint, &version.normalized) {
             return Ok(());
         }
-        let shown =
-            if self.dialect.is_v4() { &version.version } else { &version.normalized };
-        Err(RenderError::KubeVersion { constraint: constraint.clone(), version: shown.clone() })
+        let shown = if self.dialect.is_v4() {
+            &version.version
+        } else {
+            &version.normalized
+        };
+        Err(RenderError::KubeVersion {
+            constraint: constraint.clone(),
+            version: shown.clone(),
+        })
     }
 
     /// Executes all templates in Helm's order; the output of those that are not partials by their paths.
@@ -151,19 +161,29 @@ impl CompiledChart {
         let set = self.compiler.compile(templates)?;
         let current = CurrentTemplate::default();
         let mut environment = RenderEnvironment::new(input.lookups, input.seed, current.clone());
-        let options =
-            Options { dialect: self.dialect, limits: input.limits, ..Options::default() };
+        let options = Options {
+            dialect: self.dialect,
+            limits: input.limits,
+            ..Options::default()
+        };
         let mut renderer = Renderer::new(&set, &mut environment, options);
         let mut files = BTreeMap::new();
-        for name in render_order(templates.keys()).into_iter().filter(|name| !is_partial(name)) {
+        for name in render_order(templates.keys())
+            .into_iter()
+            .filter(|name| !is_partial(name))
+        {
             let template = &templates[name];
             current.set(name);
             let position = Value::map([
                 ("Name", Value::from(name.as_str())),
                 ("BasePath", Value::from(template.base_path.as_str())),
             ]);
-            let position = position.as_map().map(|map| map.with_type(values_type(self.dialect)));
-            template.context.insert("Template", position.map_or(Value::Nil, Value::Map));
+            let position = position
+                .as_map()
+                .map(|map| map.with_type(values_type(self.dialect)));
+            template
+                .context
+                .insert("Template", position.map_or(Value::Nil, Value::Map));
             let dot = template.context.with_type(values_type(self.dialect));
             let text = renderer
                 .render(name, &Value::Map(dot))
@@ -178,7 +198,9 @@ impl CompiledChart {
 /// Removes every `<no value>`: Helm cannot tell those that the engine wrote from others.
 fn without_no_value(text: Vec<u8>) -> Vec<u8> {
     let find = |from: usize| {
-        text[from..].windows(NO_VALUE.len()).position(|window| window == NO_VALUE)
+        text[from..]
+            .windows(NO_VALUE.len())
+            .position(|window| window == NO_VALUE)
     };
     let Some(first) = find(0) else { return text };
     let mut clean = text[..first].to_vec();
@@ -216,7 +238,10 @@ fn collect_crds(tree: &ChartTree, chart: NodeId, crds: &mut Vec<CrdFile>) {
     let path = tree.full_path(chart);
     for file in node.chart.files.iter().filter(|file| file.is_crd()) {
         let path = format!("{path}/{}", file.name);
-        crds.push(CrdFile { path, content: Arc::clone(&file.data) });
+        crds.push(CrdFile {
+            path,
+            content: Arc::clone(&file.data),
+        });
     }
     for child in &node.children {
         collect_crds(tree, *child, crds);
