@@ -81,14 +81,14 @@ impl<'a> ContextBuilder<'a> {
     pub(crate) fn renderables(&self, values: &Map) -> BTreeMap<String, Renderable> {
         let mut templates = BTreeMap::new();
         let values = values.with_type(values_type(self.dialect));
-        self.add_chart(ChartTree::ROOT, values, &mut templates);
+        self.add_chart(ChartTree::ROOT, &values, &mut templates);
         templates
     }
 
     fn add_chart(
         &self,
         chart: NodeId,
-        values: Map,
+        values: &Map,
         templates: &mut BTreeMap<String, Renderable>,
     ) -> Map {
         let node = self.tree.node(chart);
@@ -106,9 +106,9 @@ impl<'a> ContextBuilder<'a> {
         };
         for child in &node.children {
             let name = &self.tree.node(*child).name;
-            let below = table(&values, name).unwrap_or_else(empty_map);
+            let below = table(values, name).unwrap_or_else(empty_map);
             let below = below.with_type(values_type(self.dialect));
-            let subchart = self.add_chart(*child, below, templates);
+            let subchart = self.add_chart(*child, &below, templates);
             subcharts.insert(name.as_str(), Value::Map(subchart));
         }
         let path = self.tree.full_path(chart);

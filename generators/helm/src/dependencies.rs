@@ -101,7 +101,8 @@ fn choose_children(
         }
         let mut dependency = dependency.borrow_mut();
         if !dependency.alias.is_empty() {
-            dependency.name = dependency.alias.clone();
+            let alias = dependency.alias.clone();
+            dependency.name = alias;
         }
     }
     Ok(children)

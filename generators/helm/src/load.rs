@@ -61,7 +61,7 @@ pub enum LoadError {
         chart: String,
         /// What is wrong with it.
         #[source]
-        cause: Box<LoadError>,
+        cause: Box<Self>,
     },
     /// A path below `charts/` ends in `.tgz` but is a folder.
     #[error("error unpacking subchart tar in {chart}: expected {name}, got {path}")]
@@ -237,7 +237,7 @@ impl Loader {
             chart: chart.to_owned(),
             cause: Box::new(cause),
         };
-        if !name.ends_with(".tgz") {
+        if extension(name) != Some("tgz") {
             let below = format!("{name}/");
             let inside = files.into_iter().filter_map(|file| {
                 let name = file.name.strip_prefix(&below)?.to_owned();
@@ -281,7 +281,13 @@ fn walk_order(one: &str, other: &str) -> Ordering {
 }
 
 fn is_provenance(path: &str) -> bool {
-    path.ends_with(".prov")
+    extension(path) == Some("prov")
+}
+
+/// What follows the last point of the last part of a path.
+fn extension(path: &str) -> Option<&str> {
+    let name = path.rsplit('/').next().unwrap_or_default();
+    name.rsplit_once('.').map(|(_, extension)| extension)
 }
 
 fn parse(name: &'static str, file: &ChartFile) -> Result<serde_json::Value, LoadError> {

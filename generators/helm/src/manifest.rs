@@ -112,7 +112,7 @@ fn line_of(content: &[u8], document: &[u8]) -> usize {
     // A document is a part of its file.
     let offset = (document.as_ptr() as usize).saturating_sub(content.as_ptr() as usize);
     let before = content.get(..offset).unwrap_or_default();
-    1 + before.iter().filter(|byte| **byte == b'\n').count()
+    before.split(|byte| *byte == b'\n').count()
 }
 
 fn classify(

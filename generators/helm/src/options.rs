@@ -7,6 +7,8 @@ use whipstaff_generator::{Error, ErrorKind};
 use whipstaff_gotemplate::Dialect;
 
 /// How a chart is rendered.
+// These are a user's switches, each of them on or off by itself.
+#[allow(clippy::struct_excessive_bools)]
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct HelmOptions {

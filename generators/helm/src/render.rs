@@ -20,6 +20,9 @@ use std::{collections::BTreeMap, sync::Arc};
 use whipstaff_generator::{Limits, LookupQuestion, LookupSnapshot, Seed};
 use whipstaff_gotemplate::{Dialect, Map, Options, Renderer, Value};
 
+/// What templates rendered to, by their paths.
+type RenderedFiles = BTreeMap<String, Vec<u8>>;
+
 const NOTES: &str = "NOTES.txt";
 const NO_VALUE: &[u8] = b"<no value>";
 
@@ -157,7 +160,7 @@ impl CompiledChart {
         &self,
         templates: &BTreeMap<String, Renderable>,
         input: &RenderInput<'_>,
-    ) -> Result<(BTreeMap<String, Vec<u8>>, Vec<LookupQuestion>), RenderError> {
+    ) -> Result<(RenderedFiles, Vec<LookupQuestion>), RenderError> {
         let set = self.compiler.compile(templates)?;
         let current = CurrentTemplate::default();
         let mut environment = RenderEnvironment::new(input.lookups, input.seed, current.clone());
@@ -214,7 +217,7 @@ fn without_no_value(text: Vec<u8>) -> Vec<u8> {
 }
 
 /// Takes the notes out of the rendered files: the chart's own, and those of subcharts if they are wanted.
-fn take_notes(files: &mut BTreeMap<String, Vec<u8>>, chart: &str, subcharts: bool) -> String {
+fn take_notes(files: &mut RenderedFiles, chart: &str, subcharts: bool) -> String {
     let own = format!("{chart}/templates/{NOTES}");
     let mut notes: Vec<String> = Vec::new();
     files.retain(|path, content| {

@@ -8,7 +8,7 @@ use crate::{
 };
 use boon::{Compiler, ErrorKind, SchemaIndex, Schemas, UrlLoader, ValidationError};
 use serde_json::Value as Json;
-use std::error::Error as StdError;
+use std::{error::Error as StdError, fmt::Write};
 use whipstaff_gotemplate::{Map, Value, format};
 
 const SCHEMA_URL: &str = "file:///values.schema.json";
@@ -42,17 +42,20 @@ fn validate_chart(tree: &ChartTree, chart: NodeId, values: &Map, details: &mut S
     if let Some(schema) = &node.chart.schema
         && let Err(violations) = validate_values(schema, &Json::Object(map_to_json(values)))
     {
-        details.push_str(&format!("{}:\n{violations}", node.name));
+        let _ = write!(details, "{}:\n{violations}", node.name);
     }
     for child in &node.children {
         let name = &tree.node(*child).name;
         match values.get(name.as_bytes()) {
             None | Some(Value::Nil) => {}
             Some(Value::Map(values)) => validate_chart(tree, *child, &values, details),
-            Some(other) => details.push_str(&format!(
-                "{name}:\ninvalid type for values: expected object (map), got {}\n",
-                other.type_name()
-            )),
+            Some(other) => {
+                let _ = write!(
+                    details,
+                    "{name}:\ninvalid type for values: expected object (map), got {}\n",
+                    other.type_name()
+                );
+            }
         }
     }
 }
@@ -112,7 +115,7 @@ fn escape_fragment(reference: &mut String) {
         if allowed {
             escaped.push(char::from(byte));
         } else {
-            escaped.push_str(&format!("%{byte:02X}"));
+            let _ = write!(escaped, "%{byte:02X}");
         }
     }
     *reference = escaped;
@@ -142,7 +145,7 @@ fn describe(error: &ValidationError<'_, '_>, depth: usize, text: &mut String) {
     } else {
         let indent = "  ".repeat(depth - 1);
         let at = quote(&error.instance_location.to_string());
-        text.push_str(&format!("{indent}- at {at}: {}\n", message(&error.kind)));
+        let _ = writeln!(text, "{indent}- at {at}: {}", message(&error.kind));
         depth + 1
     };
     let mut causes: Vec<_> = error.causes.iter().collect();

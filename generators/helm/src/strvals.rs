@@ -304,23 +304,12 @@ impl Parser<'_> {
         index: i64,
         depth: usize,
     ) -> (Vec<Value>, Result<(), Stop>) {
-        let result = self.item_value(&mut list, index, depth);
-        match result {
-            Ok(Some((value, rest))) => match set_index(&mut list, index, value) {
-                Ok(()) => (list, rest),
-                Err(error) => (list, Err(error)),
-            },
-            Ok(None) => (list, Ok(())),
-            Err(stop) => (list, Err(stop)),
-        }
+        let value = self.item_value(&mut list, index, depth);
+        let result = value.and_then(|value| set_index(&mut list, index, value));
+        (list, result)
     }
 
-    fn item_value(
-        &mut self,
-        list: &mut [Value],
-        index: i64,
-        depth: usize,
-    ) -> Result<Option<(Value, Result<(), Stop>)>, Stop> {
+    fn item_value(&mut self, list: &mut [Value], index: i64, depth: usize) -> Result<Value, Stop> {
         if index < 0 {
             return Err(negative(index));
         }
@@ -339,11 +328,9 @@ impl Parser<'_> {
             None => Err(Stop::End),
             Some('=') => {
                 let (value, _) = self.value()?;
-                Ok(Some((value, Ok(()))))
+                Ok(value)
             }
-            Some('[') => self
-                .list_in_list(existing, depth)
-                .map(|value| Some((value, Ok(())))),
+            Some('[') => self.list_in_list(existing, depth),
             Some(_) => {
                 self.enter_list()?;
                 let inner = match existing {
@@ -356,7 +343,7 @@ impl Parser<'_> {
                 let result = self.key(&inner, depth);
                 self.lists -= 1;
                 result?;
-                Ok(Some((Value::Map(inner), Ok(()))))
+                Ok(Value::Map(inner))
             }
         }
     }
@@ -405,12 +392,10 @@ fn typed(text: String) -> Value {
     if text.eq_ignore_ascii_case("null") {
         return Value::Nil;
     }
-    if text == "0" || !text.starts_with('0') {
-        if let Ok(integer) = text.parse() {
-            return Value::int64(integer);
-        }
+    match text.parse() {
+        Ok(integer) if text == "0" || !text.starts_with('0') => Value::int64(integer),
+        _ => Value::from(text),
     }
-    Value::from(text)
 }
 
 fn set(into: &Map, key: &str, value: Value) {
@@ -453,7 +438,7 @@ mod tests {
     use crate::values::{map_to_json, values_from_json};
     use serde_json::json;
 
-    fn parse(text: &str, base: Json, assignment: Assignment<'_>) -> Result<Json, String> {
+    fn parse(text: &str, base: &Json, assignment: Assignment<'_>) -> Result<Json, String> {
         let map = values_from_json(base.as_object().unwrap());
         assign(text, &map, assignment, Dialect::V4_3).map_err(|error| error.message)?;
         Ok(Json::Object(map_to_json(&map)))
@@ -518,7 +503,7 @@ mod tests {
             ("ä.ö=ü", json!({"ä": {"ö": "ü"}})),
         ];
         for (text, expected) in cases {
-            let found = parse(text, json!({}), Assignment::Typed);
+            let found = parse(text, &json!({}), Assignment::Typed);
             assert_eq!(found.as_ref(), Ok(&expected), "{text}");
         }
     }
@@ -560,7 +545,7 @@ mod tests {
             ),
         ];
         for (text, message) in cases {
-            let found = parse(text, json!({}), Assignment::Typed);
+            let found = parse(text, &json!({}), Assignment::Typed);
             assert_eq!(found, Err(message.to_owned()), "{text}");
         }
     }
@@ -568,7 +553,7 @@ mod tests {
     #[test]
     fn values_go_into_what_is_there() {
         let base = json!({"a": {"x": 1, "y": 2}, "l": [1, 2, 3], "m": [{"n": 1}]});
-        let found = parse("a.x=null,l[1]=b,m[0].o=2,l[3]=c", base, Assignment::Typed).unwrap();
+        let found = parse("a.x=null,l[1]=b,m[0].o=2,l[3]=c", &base, Assignment::Typed).unwrap();
         assert_eq!(
             found,
             json!({"a": {"x": null, "y": 2}, "l": [1, "b", 3, "c"], "m": [{"n": 1, "o": 2}]})
@@ -577,15 +562,15 @@ mod tests {
 
     #[test]
     fn the_other_flags_differ_in_the_value_only() {
-        let text = parse("a=1,b=true,c={1,2}", json!({}), Assignment::Text).unwrap();
+        let text = parse("a=1,b=true,c={1,2}", &json!({}), Assignment::Text).unwrap();
         assert_eq!(text, json!({"a": "1", "b": "true", "c": ["1", "2"]}));
-        let literal = parse("a.b[0]=x,y={z}\\", json!({}), Assignment::Literal).unwrap();
+        let literal = parse("a.b[0]=x,y={z}\\", &json!({}), Assignment::Literal).unwrap();
         assert_eq!(literal, json!({"a": {"b": ["x,y={z}\\"]}}));
         let mut read = |name: &str| match name {
             "missing" => Err("open missing: no such file or directory".to_owned()),
             name => Ok(format!("<{name}>")),
         };
-        let file = parse("a=x,b[1]=y", json!({}), Assignment::File(&mut read)).unwrap();
+        let file = parse("a=x,b[1]=y", &json!({}), Assignment::File(&mut read)).unwrap();
         assert_eq!(file, json!({"a": "<x>", "b": [null, "<y>"]}));
     }
 
@@ -603,12 +588,12 @@ mod tests {
         ];
         for (text, expected) in cases {
             assert_eq!(
-                parse(text, json!({}), Assignment::Json),
+                parse(text, &json!({}), Assignment::Json),
                 Ok(expected),
                 "{text}"
             );
         }
-        assert!(parse("a={", json!({}), Assignment::Json).is_err());
+        assert!(parse("a={", &json!({}), Assignment::Json).is_err());
         let base = values_from_json(json!({"a": {"x": 1}}).as_object().unwrap());
         let whole = assign_json("{\"a\":{\"y\":2}}", &base, Dialect::V4_3).unwrap();
         assert_eq!(
@@ -621,9 +606,9 @@ mod tests {
     #[test]
     fn hostile_texts_do_no_harm() {
         let nested = "a[0]".to_owned() + &"[0]".repeat(100_000) + "=1";
-        assert!(parse(&nested, json!({}), Assignment::Typed).is_err());
+        assert!(parse(&nested, &json!({}), Assignment::Typed).is_err());
         let alternating = "a[0].".repeat(1_000) + "b=1";
-        assert!(parse(&alternating, json!({}), Assignment::Typed).is_err());
+        assert!(parse(&alternating, &json!({}), Assignment::Typed).is_err());
         for text in [
             "[",
             "[0]=1",
@@ -635,7 +620,7 @@ mod tests {
             "a[99999999999999999999]=1",
             "a[0].[0]=1",
         ] {
-            let _ = parse(text, json!({}), Assignment::Typed);
+            let _ = parse(text, &json!({}), Assignment::Typed);
         }
     }
 }

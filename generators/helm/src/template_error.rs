@@ -124,20 +124,19 @@ impl<'a> Frame<'a> {
     }
 
     fn print(&self) -> String {
-        let mut text = String::new();
-        if !self.location.is_empty() {
-            text.push_str(&format!("{}\n  ", self.location));
-        }
-        if !self.executing.is_empty() {
-            text.push_str(&format!(
-                "executing \"{}\" at <{}>:\n    ",
-                self.executing, self.at
-            ));
-        }
-        if !self.message.is_empty() {
-            text.push_str(&format!("{}\n", self.message));
-        }
-        text
+        let location = match self.location {
+            "" => String::new(),
+            location => format!("{location}\n  "),
+        };
+        let executing = match self.executing {
+            "" => String::new(),
+            executing => format!("executing \"{executing}\" at <{}>:\n    ", self.at),
+        };
+        let message = match self.message {
+            "" => String::new(),
+            message => format!("{message}\n"),
+        };
+        location + &executing + &message
     }
 }
 

@@ -123,7 +123,7 @@ fn hook_parts(rendered: &Rendered, options: TextOptions) -> Vec<TextPart<'_>> {
     rendered
         .hooks
         .iter()
-        .filter(|hook| !options.no_hooks && !(options.skip_tests && is_test(hook)))
+        .filter(|hook| !(options.no_hooks || options.skip_tests && is_test(hook)))
         .map(|hook| TextPart {
             path: &hook.manifest.path,
             content: &hook.manifest.content,

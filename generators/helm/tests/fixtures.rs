@@ -1,5 +1,7 @@
 //! Charts of our own, rendered in two dialects and compared with what Helm 3.22.0 and Helm 4.3.1 print.
 
+#![allow(clippy::unwrap_used)]
+
 use serde::Deserialize;
 use std::{
     fs,
@@ -37,6 +39,7 @@ fn cases() -> Vec<PathBuf> {
         .filter(|path| path.is_dir())
         .collect();
     cases.sort();
+    assert!(cases.len() > 15, "cases are missing");
     cases
 }
 

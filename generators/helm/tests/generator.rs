@@ -1,5 +1,7 @@
 //! [`HelmGenerator`] as its host uses it.
 
+#![allow(clippy::unwrap_used)]
+
 use serde_json::{Map, Value, json};
 use std::{sync::Arc, thread};
 use whipstaff_generator::{
@@ -140,7 +142,7 @@ fn options_and_charts_that_cannot_be_used_are_refused_early() {
             &format!("{CHART}dependencies: [{{name: x, version: 1.0.0}}]\n"),
             Value::Null
         ),
-        "Chart.yaml: found in Chart.yaml, but missing in charts/ directory: x"
+        "found in Chart.yaml, but missing in charts/ directory: x"
     );
     let none = HelmGenerator
         .prepare(&FileTree::new(), &Value::Null)
