@@ -5,7 +5,7 @@
 
 use crate::{
     tree::{ChartTree, NodeId},
-    values::{deep_copy, empty_map, fresh},
+    values::{MAX_VALUES_DEPTH, deep_copy, empty_map, fresh},
 };
 use std::collections::BTreeSet;
 use whipstaff_gotemplate::{Bytes, Dialect, Map, Value, format};
@@ -197,6 +197,21 @@ pub(crate) fn merge_tables(
     nulls: Nulls,
     warn: &mut dyn FnMut(String),
 ) {
+    merge_at_depth(above, below, prefix, nulls, warn, 0);
+}
+
+fn merge_at_depth(
+    above: &Map,
+    below: &Map,
+    prefix: &str,
+    nulls: Nulls,
+    warn: &mut dyn FnMut(String),
+    depth: usize,
+) {
+    // Only a table that was put into itself is deeper than what was read, and such values are refused afterwards.
+    if depth > 2 * MAX_VALUES_DEPTH {
+        return;
+    }
     let had_value: BTreeSet<Bytes> = below
         .entries()
         .into_iter()
@@ -216,7 +231,8 @@ pub(crate) fn merge_tables(
                 above.remove(&key);
             }
             (Some(Value::Map(table)), Value::Map(default)) => {
-                merge_tables(&table, default, &join(prefix, &key.to_text()), nulls, warn);
+                let prefix = join(prefix, &key.to_text());
+                merge_at_depth(&table, default, &prefix, nulls, warn, depth + 1);
             }
             (Some(_), Value::Map(_)) => warn(format!(
                 "warning: cannot overwrite table with non table for {} ({})",

@@ -74,5 +74,7 @@ pub use template_error::TemplateError;
 pub use text::{
     NoSuchTemplate, TextOptions, TextPart, render_text, show_only, text_parts, write_part,
 };
-pub use values::{MAX_VALUES_DEPTH, ValuesError, merge_values, read_values, values_from_json};
+pub use values::{
+    MAX_VALUES_DEPTH, MAX_VALUES_ENTRIES, ValuesError, merge_values, read_values, values_from_json,
+};
 pub use whipstaff_gotemplate::{Dialect, DialectError, Map};

@@ -6,6 +6,8 @@ use whipstaff_gotemplate::{Bytes, Dialect, List, Map, MapType, Value};
 
 /// Deepest nesting of values.
 pub const MAX_VALUES_DEPTH: usize = 512;
+/// Most entries of maps and items of lists in the values of one chart, after imports.
+pub const MAX_VALUES_ENTRIES: usize = 2_000_000;
 
 /// Values that cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -84,6 +86,37 @@ fn children(value: &Json) -> Vec<&Json> {
         Json::Object(map) => map.values().collect(),
         Json::Array(items) => items.iter().collect(),
         _ => Vec::new(),
+    }
+}
+
+/// Whether values may be walked and copied: imports can make a table contain itself, and double it from chart to chart.
+pub(crate) fn is_within_limits(map: &Map) -> bool {
+    let mut entries = 0;
+    is_map_within(map, 0, &mut entries)
+}
+
+fn is_map_within(map: &Map, depth: usize, entries: &mut usize) -> bool {
+    *entries += map.len();
+    depth <= MAX_VALUES_DEPTH
+        && *entries <= MAX_VALUES_ENTRIES
+        && map
+            .entries()
+            .iter()
+            .all(|(_, value)| is_value_within(value, depth + 1, entries))
+}
+
+fn is_value_within(value: &Value, depth: usize, entries: &mut usize) -> bool {
+    match value {
+        Value::Map(map) => is_map_within(map, depth, entries),
+        Value::List(list) => {
+            *entries += list.len();
+            depth <= MAX_VALUES_DEPTH
+                && *entries <= MAX_VALUES_ENTRIES
+                && list
+                    .iter()
+                    .all(|item| is_value_within(item, depth + 1, entries))
+        }
+        _ => true,
     }
 }
 
