@@ -4,8 +4,8 @@ use super::context::Context;
 use super::error::ReconcileError;
 use super::project::Outcome;
 use super::run::Run;
-use crate::api::v1alpha1::Component;
-use crate::dependents::{Desired, plan_deletion};
+use crate::api::v1alpha1::{Component, DeletePolicy};
+use crate::dependents::{Desired, plan_deletion, served};
 use kube::api::{Patch, PatchParams};
 use kube::{Api, Resource, ResourceExt};
 use serde_json::json;
@@ -47,12 +47,30 @@ pub(super) async fn delete(run: &mut Run<'_>) -> Result<Outcome, ReconcileError>
             run.finish(&nothing, &observed, &[], &plan);
             return Ok(Outcome::Deleting(plan.waiting));
         }
+        // Before the first deletion: what runs the instances of others must go on running as long as they exist.
+        check_definitions(run).await?;
         let (changes, result) = run.execute(&plan, &nothing).await;
         run.learn(&changes, &mut observed, &mut HashSet::new());
         run.finish(&nothing, &observed, &changes, &plan);
         result?;
     }
     Err(ReconcileError::Rounds { rounds: MAX_ROUNDS })
+}
+
+/// Refuses if a definition that would be deleted has instances of others.
+async fn check_definitions(run: &Run<'_>) -> Result<(), ReconcileError> {
+    let resources = run.context.discovery.resources().await?;
+    let executor = run.executor();
+    for item in &run.status.inventory {
+        let id = item.id();
+        if item.delete_policy != DeletePolicy::Delete || id.kind != "CustomResourceDefinition" {
+            continue;
+        }
+        if let Some(definitions) = served(&resources, &item.key()) {
+            executor.check_unused(&id, definitions).await?;
+        }
+    }
+    Ok(())
 }
 
 /// Lets the component go.

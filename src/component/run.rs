@@ -266,19 +266,22 @@ impl<'a> Run<'a> {
         }
     }
 
+    pub(super) fn executor(&self) -> Executor<'_> {
+        Executor {
+            objects: &self.objects,
+            discovery: &self.context.discovery,
+            owner: &self.owner,
+            metrics: &self.context.metrics,
+        }
+    }
+
     pub(super) async fn execute(
         &self,
         plan: &Plan,
         desired: &Desired,
     ) -> (Vec<Change>, Result<(), ReconcileError>) {
-        let executor = Executor {
-            objects: &self.objects,
-            discovery: &self.context.discovery,
-            owner: &self.owner,
-            metrics: &self.context.metrics,
-        };
         let mut changes = Vec::new();
-        let result = executor.execute(&plan.steps, desired, &mut changes).await;
+        let result = self.executor().execute(&plan.steps, desired, &mut changes).await;
         (changes, result.map_err(ReconcileError::from))
     }
 

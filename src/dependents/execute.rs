@@ -222,85 +222,56 @@ impl Executor<'_> {
 
     async fn delete(&self, key: &ObjectKey, uid: &str) -> Result<(), ExecuteError> {
         let id = key.id();
-        let resources =
-            self.discovery
-                .resources()
-                .await
-                .map_err(|cause| ExecuteError::Discovery {
-                    id: id.clone(),
-                    cause,
-                })?;
+        let resources = self
+            .discovery
+            .resources()
+            .await
+            .map_err(|cause| ExecuteError::Discovery { id: id.clone(), cause })?;
         // A kind that is no longer served has no objects left.
-        let Some(resource) = served(&resources, key) else {
-            return Ok(());
-        };
+        let Some(resource) = served(&resources, key) else { return Ok(()) };
         if stage(&id, false) == Stage::Definition {
-            self.check_foreign_instances(&id, resource, &resources)
-                .await?;
+            self.check_unused(&id, resource).await?;
         }
-        let answer = self
-            .objects
-            .delete(resource, &id.namespace, &id.name, uid)
-            .await;
-        answer.map_err(|cause| ExecuteError::Write {
-            verb: "delete",
-            id,
-            cause,
-        })?;
+        let answer = self.objects.delete(resource, &id.namespace, &id.name, uid).await;
+        answer.map_err(|cause| ExecuteError::Write { verb: "delete", id, cause })?;
         self.metrics.operated(Operation::Delete);
         Ok(())
     }
 
-    async fn check_foreign_instances(
+    /// Refuses if a definition has instances of others: they would be deleted with it.
+    pub(crate) async fn check_unused(
         &self,
         id: &ObjectId,
         definitions: &Resource,
-        resources: &Resources,
     ) -> Result<(), ExecuteError> {
-        let fail = |cause| ExecuteError::Write {
-            verb: "delete",
-            id: id.clone(),
-            cause,
-        };
-        let Some(definition) = self
-            .objects
-            .read(definitions, "", &id.name)
-            .await
-            .map_err(fail)?
-        else {
-            return Ok(());
-        };
-        let text = |path: &str| {
-            definition
-                .pointer(path)
-                .and_then(Value::as_str)
-                .unwrap_or_default()
-        };
-        let (group, kind) = (text("/spec/group"), text("/spec/names/kind"));
-        let Some(resource) = resources.preferred(group, kind) else {
-            return Ok(());
-        };
+        let fail = |cause| ExecuteError::Write { verb: "delete", id: id.clone(), cause };
+        let definition = self.objects.read(definitions, "", &id.name).await.map_err(fail)?;
+        // What the definition itself says is certain; discovery may not have heard of it yet.
+        let Some(instances) = definition.as_ref().and_then(instances_of) else { return Ok(()) };
         let selector = format!("{}!={}", super::OWNER_LABEL, self.owner.label());
-        let list = self
-            .objects
-            .list(resource, "", &selector, 1)
-            .await
-            .map_err(fail)?;
-        let Some(instance) = list.pointer("/items/0/metadata") else {
-            return Ok(());
+        let list = match self.objects.list(&instances, "", &selector, 1).await {
+            Err(error) if error.is_not_found() => return Ok(()),
+            other => other.map_err(fail)?,
         };
-        let text = |field: &str| {
-            instance
-                .get(field)
-                .and_then(Value::as_str)
-                .unwrap_or_default()
-        };
-        let instance = format!("{kind} {}/{}", text("namespace"), text("name"));
-        Err(ExecuteError::ForeignInstance {
-            id: id.clone(),
-            instance,
-        })
+        let Some(instance) = list.pointer("/items/0/metadata") else { return Ok(()) };
+        let text = |field: &str| instance.get(field).and_then(Value::as_str).unwrap_or_default();
+        let instance = format!("{} {}/{}", instances.kind, text("namespace"), text("name"));
+        Err(ExecuteError::ForeignInstance { id: id.clone(), instance })
     }
+}
+
+/// Where the instances of a definition are served; nowhere when no version is.
+fn instances_of(definition: &Value) -> Option<Resource> {
+    let text = |path: &str| Some(definition.pointer(path)?.as_str()?.to_owned());
+    let versions = definition.pointer("/spec/versions")?.as_array()?;
+    let served = versions.iter().find(|v| v.get("served").and_then(Value::as_bool) == Some(true))?;
+    Some(Resource {
+        group: text("/spec/group")?,
+        version: served.get("name")?.as_str()?.to_owned(),
+        kind: text("/spec/names/kind")?,
+        plural: text("/spec/names/plural")?,
+        namespaced: text("/spec/scope")? == "Namespaced",
+    })
 }
 
 /// Where namespaces are served.

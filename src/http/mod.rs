@@ -159,7 +159,7 @@ impl AdminServer {
     pub async fn run(self, stop: CancellationToken) {
         let slots = Arc::new(Semaphore::new(MAX_CONNECTIONS));
         let mut connections = JoinSet::new();
-        tracing::info!(address = %self.address, "admin server listens");
+        tracing::info!(address = %self.address(), "admin server listens");
         while let Some(stream) = self.accept(&stop, &slots).await {
             while connections.try_join_next().is_some() {}
             let (stream, slot) = stream;

@@ -118,9 +118,11 @@ impl Metrics {
     ///
     /// The name comes from code, not from input: it becomes a label.
     pub fn controller(&self, name: &str) -> ControllerMetrics {
+        let controller = self.inner.controllers.admit(name);
+        self.inner.start_controller_at_zero(&controller);
         ControllerMetrics {
             metrics: self.clone(),
-            controller: self.inner.controllers.admit(name),
+            controller,
         }
     }
 
@@ -223,11 +225,6 @@ impl ControllerMetrics {
             .get_or_create(&labels)
             .inc();
     }
-
-    /// The metrics that this controller's belong to.
-    pub fn metrics(&self) -> &Metrics {
-        &self.metrics
-    }
 }
 
 impl fmt::Debug for ControllerMetrics {
@@ -295,6 +292,23 @@ impl Inner {
             Unit::Seconds,
             self.render_durations.clone(),
         );
+    }
+
+    fn start_controller_at_zero(&self, controller: &str) {
+        for &outcome in ReconcileOutcome::ALL {
+            let labels = ReconcileLabels {
+                controller: controller.to_owned(),
+                outcome,
+            };
+            drop(self.reconciles.get_or_create(&labels));
+        }
+        for class in Class::ALL {
+            let labels = ErrorLabels {
+                controller: controller.to_owned(),
+                class,
+            };
+            drop(self.reconcile_errors.get_or_create(&labels));
+        }
     }
 
     /// A series that is there from the start lets `rate` and `increase` see the first event.

@@ -18,14 +18,15 @@ fn reconciles_are_counted_by_controller_and_outcome() {
     controller.reconciled(ReconcileOutcome::Changed, Duration::from_millis(30));
     controller.reconciled(ReconcileOutcome::Changed, Duration::from_secs(2));
     controller.failed(Class::NotReady);
-    assert_eq!(
-        lines(&metrics, "whipstaff_reconcile_total"),
-        [r#"whipstaff_reconcile_total{controller="component",outcome="changed"} 2"#]
-    );
-    assert_eq!(
-        lines(&metrics, "whipstaff_reconcile_errors_total"),
-        [r#"whipstaff_reconcile_errors_total{controller="component",class="not_ready"} 1"#]
-    );
+    let text = metrics.encode();
+    for line in [
+        r#"whipstaff_reconcile_total{controller="component",outcome="changed"} 2"#,
+        r#"whipstaff_reconcile_total{controller="component",outcome="failed"} 0"#,
+        r#"whipstaff_reconcile_errors_total{controller="component",class="not_ready"} 1"#,
+        r#"whipstaff_reconcile_errors_total{controller="component",class="denied"} 0"#,
+    ] {
+        assert!(text.contains(&format!("{line}\n")), "{line}: {text}");
+    }
     assert_eq!(
         lines(&metrics, "whipstaff_reconcile_duration_seconds_sum"),
         [r#"whipstaff_reconcile_duration_seconds_sum{controller="component"} 2.03"#]

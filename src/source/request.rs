@@ -33,17 +33,6 @@ pub enum Credentials {
     },
 }
 
-impl FetchRequest {
-    /// A request without a digest or credentials.
-    pub fn new(url: impl Into<String>) -> Self {
-        Self {
-            url: url.into(),
-            digest: None,
-            credentials: None,
-        }
-    }
-}
-
 impl Credentials {
     /// The value of the `Authorization` header.
     pub(super) fn header(&self) -> Result<HeaderValue, InvalidHeaderValue> {

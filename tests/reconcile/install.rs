@@ -36,13 +36,11 @@ async fn second_run_writes_nothing() {
     world
         .charts
         .put("/shop.tgz", pack_folder(&fixture("shop"), "shop").unwrap());
+    // The definitions of the chart are the cluster's: another test installs the same chart.
     let url = world.charts.url("/shop.tgz");
-    world
-        .component(
-            "shop",
-            json!({"source": {"url": {"url": url}}, "interval": "1s"}),
-        )
-        .await;
+    let spec = json!({"source": {"url": {"url": url}}, "interval": "1s",
+        "helm": {"includeCRDs": false}, "values": {"discounts": []}});
+    world.component("shop", spec).await;
     world.ready("shop").await;
 
     // Each look at the source is a run; the first ones may still see the last of the rollout.
@@ -72,7 +70,8 @@ async fn second_run_writes_nothing() {
 #[tokio::test(flavor = "multi_thread")]
 async fn pinned_digest_is_fetched_once() {
     let world = World::new("pinned").await;
-    let archive = pack_folder(&fixture("small"), "small").unwrap();
+    // Its own name makes it an archive that no other test has brought into the cache.
+    let archive = pack_folder(&fixture("small"), "pinned").unwrap();
     let digest = whipstaff::generator::Digest::of(&archive).to_string();
     world.charts.put("/small.tgz", archive);
     let source = json!({"url": {"url": world.charts.url("/small.tgz"), "digest": digest}});

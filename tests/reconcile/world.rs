@@ -193,14 +193,15 @@ async fn start_operator(config: kube::Config) {
     let client = Client::try_from(config.clone()).unwrap();
     let definitions: Api<CustomResourceDefinition> = Api::all(client);
     for crd in crds() {
+        let name = crd.name_any();
         let params = PatchParams::apply("test").force();
         definitions
-            .patch(&crd.name_any(), &params, &Patch::Apply(&crd))
+            .patch(&name, &params, &Patch::Apply(&crd))
             .await
             .unwrap();
         let established = kube::runtime::wait::await_condition(
             definitions.clone(),
-            &crd.name_any(),
+            &name,
             is_crd_established(),
         );
         established.await.unwrap();

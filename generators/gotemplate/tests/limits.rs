@@ -326,18 +326,6 @@ fn a_renderer_goes_on_after_a_failure() {
 }
 
 #[test]
-fn a_retyped_map_is_the_same_map() {
-    let map = whipstaff_gotemplate::Map::new(
-        whipstaff_gotemplate::MapType::VALUES_V4,
-        std::collections::BTreeMap::new(),
-    );
-    let plain = map.with_type(whipstaff_gotemplate::MapType::ANY);
-    plain.insert("a", Value::int(1));
-    assert!(map.contains(b"a") && map.is_same(&plain));
-    assert_ne!(map.map_type(), plain.map_type());
-}
-
-#[test]
 fn a_template_set_may_be_shared_between_threads() {
     fn check<T: Send + Sync>(_: &T) {}
     let set = set(&[("t", "{{ . }}")]);

@@ -1,7 +1,7 @@
 //! Conversions between scalar types (`github.com/spf13/cast` 1.7, and the parts of `strconv` that it rests on).
 
 use crate::runes;
-use whipstaff_gotemplate::{Bytes, IntKind, ListType, Value, format};
+use whipstaff_gotemplate::{Bytes, FunctionError, IntKind, ListType, Runtime, Value, format};
 
 /// `cast.ToInt64` and `cast.ToInt`: zero for what has no integer.
 pub(crate) fn to_int64(value: &Value) -> i64 {
@@ -29,15 +29,25 @@ pub(crate) fn to_float64(value: &Value) -> f64 {
 }
 
 /// Sprig's `strval`: the text of a value.
-pub(crate) fn to_text(value: &Value) -> Bytes {
-    match value {
+pub(crate) fn to_text(runtime: &mut dyn Runtime, value: &Value) -> Result<Bytes, FunctionError> {
+    Ok(match value {
         Value::String(text) => text.clone(),
         Value::List(list) if list.list_type() == ListType::Byte => {
             let bytes: Vec<u8> = list.iter().map(|item| to_int64(item) as u8).collect();
             bytes.into()
         }
-        other => format::sprint(std::slice::from_ref(other)).into(),
-    }
+        other => print(runtime, other)?.into(),
+    })
+}
+
+/// What `%v` prints.
+pub(crate) fn print(runtime: &mut dyn Runtime, value: &Value) -> Result<Vec<u8>, FunctionError> {
+    let allowed = usize::try_from(runtime.options().limits.output_bytes).unwrap_or(usize::MAX);
+    let limit = allowed.min(format::MAX_PRINTED_BYTES);
+    let text = format::sprint_within(std::slice::from_ref(value), limit)
+        .map_err(|error| FunctionError::limit(error.to_string()))?;
+    runtime.charge(text.len())?;
+    Ok(text)
 }
 
 /// Go's conversion of `float64` to `int64` on amd64: what does not fit becomes the smallest integer.

@@ -82,11 +82,12 @@ fn swallow(outcome: Outcome) -> Outcome {
 
 fn dict(runtime: &mut dyn Runtime, a: &[Value]) -> Outcome {
     charge_items(runtime, a.len())?;
-    let pairs = a.chunks(2).map(|pair| {
-        let key = pair.first().map(to_text).unwrap_or_default();
-        (key, pair.get(1).cloned().unwrap_or_else(|| "".into()))
-    });
-    Ok(Value::map(pairs))
+    let mut entries = BTreeMap::new();
+    for pair in a.chunks(2) {
+        let key = to_text(runtime, &value(pair, 0))?;
+        entries.insert(key, pair.get(1).cloned().unwrap_or_else(|| "".into()));
+    }
+    Ok(Value::Map(Dict::new(MapType::ANY, entries)))
 }
 
 fn set(_: &mut dyn Runtime, a: &[Value]) -> Outcome {

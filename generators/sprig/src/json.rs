@@ -173,6 +173,7 @@ impl Writer {
         self.open('[')?;
         for (index, item) in list.iter().enumerate() {
             self.separate(index);
+            self.charge_line(runtime)?;
             self.value(runtime, item)?;
         }
         self.close(']', list.is_empty());
@@ -184,6 +185,7 @@ impl Writer {
         self.open('{')?;
         for (index, (key, item)) in map.entries().into_iter().enumerate() {
             self.separate(index);
+            self.charge_line(runtime)?;
             self.text(runtime, &key)?;
             self.colon();
             self.value(runtime, &item)?;
@@ -244,6 +246,15 @@ impl Writer {
             self.out.push(',');
         }
         self.line_break();
+    }
+
+    /// Takes an element's line from the budget.
+    fn charge_line(&self, runtime: &mut dyn Runtime) -> Result<(), FunctionError> {
+        runtime.charge(if self.style.is_indented {
+            2 * self.level
+        } else {
+            0
+        })
     }
 
     fn colon(&mut self) {

@@ -76,14 +76,18 @@ pub(crate) fn charge_items(runtime: &mut dyn Runtime, count: usize) -> Result<()
 }
 
 /// Sprig's `strslice`: the texts of a list's elements without nils, or the text of a scalar.
-pub(crate) fn to_texts(list: &Value) -> Vec<Bytes> {
+pub(crate) fn to_texts(
+    runtime: &mut dyn Runtime,
+    list: &Value,
+) -> Result<Vec<Bytes>, FunctionError> {
     match elements(list) {
         Ok(Some(items)) => {
+            charge_items(runtime, items.len())?;
             let present = items.iter().filter(|item| !matches!(item, Value::Nil));
-            present.map(to_text).collect()
+            present.map(|item| to_text(runtime, item)).collect()
         }
-        Ok(None) => vec![to_text(list)],
-        Err(_) => Vec::new(),
+        Ok(None) => Ok(vec![to_text(runtime, list)?]),
+        Err(_) => Ok(Vec::new()),
     }
 }
 

@@ -5,7 +5,6 @@ use crate::{
     decimal,
     declare::{Outcome, fail, fixed, float, from, int, text, value, variadic},
     lists::charge_items,
-    strings::print,
 };
 use whipstaff_gotemplate::{
     Function, FunctionError, List, ListType, Runtime,
@@ -30,10 +29,9 @@ pub(crate) fn functions() -> Vec<Function> {
                 Err(NumberError::Syntax) => 0,
             }))
         }),
-        fixed("toDecimal", &[Any], |_, a| {
-            Ok(Value::int64(
-                cast::parse_int(&print(&value(a, 0)), 8).unwrap_or(0),
-            ))
+        fixed("toDecimal", &[Any], |runtime, a| {
+            let text = cast::print(runtime, &value(a, 0))?;
+            Ok(Value::int64(cast::parse_int(&text, 8).unwrap_or(0)))
         }),
         fixed("add1", &[Any], |_, a| {
             Ok(Value::int64(to_int64(&value(a, 0)).wrapping_add(1)))

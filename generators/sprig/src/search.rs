@@ -1,9 +1,9 @@
 //! Searching and cutting bytes as Go's `strings` does.
 
-use crate::{declare::fail, runes};
+use crate::{lists::charge_items, runes};
 use whipstaff_gotemplate::{
     Bytes, FunctionError, Runtime,
-    format::{decode_last_rune, decode_rune},
+    format::{self, decode_last_rune, decode_rune},
 };
 
 /// Position of the first occurrence.
@@ -16,18 +16,32 @@ pub(crate) fn find_last(whole: &[u8], byte: u8) -> Option<usize> {
     whole.iter().rposition(|candidate| *candidate == byte)
 }
 
+/// How often a text occurs without overlapping: an empty one before each rune and at the end.
+fn count(whole: &[u8], part: &[u8]) -> usize {
+    if part.is_empty() {
+        return format::rune_count(whole).saturating_add(1);
+    }
+    memchr::memmem::find_iter(whole, part).count()
+}
+
 /// `strings.SplitN`: all parts for a negative limit, none for zero. An empty separator splits into runes, and an invalid byte
 /// stays as it is.
-pub(crate) fn split(whole: &[u8], separator: &[u8], limit: i64) -> Vec<Bytes> {
-    let limit = if limit < 0 {
-        usize::MAX
-    } else {
-        usize::try_from(limit).unwrap_or(usize::MAX)
-    };
+pub(crate) fn split(
+    runtime: &mut dyn Runtime,
+    whole: &[u8],
+    separator: &[u8],
+    limit: i64,
+) -> Result<Vec<Bytes>, FunctionError> {
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let mut parts = Vec::new();
     if limit == 0 {
-        return parts;
+        return Ok(parts);
     }
+    charge_items(
+        runtime,
+        count(whole, separator).saturating_add(1).min(limit),
+    )?;
+    runtime.charge(whole.len())?;
     let mut rest = whole;
     if separator.is_empty() {
         while !rest.is_empty() && parts.len() + 1 < limit {
@@ -38,7 +52,7 @@ pub(crate) fn split(whole: &[u8], separator: &[u8], limit: i64) -> Vec<Bytes> {
         if !rest.is_empty() {
             parts.push(rest.into());
         }
-        return parts;
+        return Ok(parts);
     }
     while parts.len() + 1 < limit {
         let Some(position) = find(rest, separator) else {
@@ -49,7 +63,7 @@ pub(crate) fn split(whole: &[u8], separator: &[u8], limit: i64) -> Vec<Bytes> {
         rest = tail.get(separator.len()..).unwrap_or_default();
     }
     parts.push(rest.into());
-    parts
+    Ok(parts)
 }
 
 /// `strings.ReplaceAll`. An empty text to replace matches before each rune and at the end.
@@ -62,26 +76,27 @@ pub(crate) fn replace(
     if old == new {
         return Ok(whole.to_vec());
     }
-    let pieces = split(whole, old, -1);
-    let count = if old.is_empty() {
-        pieces.len().saturating_add(1)
-    } else {
-        pieces.len()
-    };
-    let Some(size) = count
-        .checked_mul(new.len())
-        .and_then(|size| size.checked_add(whole.len()))
-    else {
-        return fail("strings: Repeat output length overflow");
-    };
-    runtime.charge(size)?;
-    let mut out = pieces.join(new);
+    runtime.charge(
+        count(whole, old)
+            .saturating_mul(new.len())
+            .saturating_add(whole.len()),
+    )?;
+    let mut out = Vec::with_capacity(whole.len());
     if old.is_empty() {
-        out.splice(0..0, new.iter().copied());
-        if !whole.is_empty() {
+        for (offset, _, width) in format::runes(whole) {
             out.extend_from_slice(new);
+            out.extend_from_slice(whole.get(offset..offset + width).unwrap_or_default());
         }
+        out.extend_from_slice(new);
+        return Ok(out);
     }
+    let mut copied = 0;
+    for position in memchr::memmem::find_iter(whole, old) {
+        out.extend_from_slice(whole.get(copied..position).unwrap_or_default());
+        out.extend_from_slice(new);
+        copied = position + old.len();
+    }
+    out.extend_from_slice(whole.get(copied..).unwrap_or_default());
     Ok(out)
 }
 

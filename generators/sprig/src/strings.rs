@@ -2,8 +2,8 @@
 
 use crate::{
     cases,
-    cast::to_text,
-    declare::{Outcome, boolean, bytes, fail, fixed, from, int, text, value, variadic},
+    cast::{print, to_text},
+    declare::{Outcome, boolean, bytes, fail, fixed, int, text, value, variadic},
     lists, runes, search, wrapping,
 };
 use std::collections::BTreeMap;
@@ -95,15 +95,19 @@ pub(crate) fn functions() -> Vec<Function> {
         fixed("hasSuffix", &[Text, Text], |_, a| {
             Ok(text(a, 1).ends_with(text(a, 0)).into())
         }),
-        variadic("quote", &[], Any, |_, a| {
-            Ok(join_present(a, |item| format::quote(&to_text(item))))
+        variadic("quote", &[], Any, |runtime, a| {
+            join_present(runtime, a, |runtime, item| {
+                Ok(format::quote(&to_text(runtime, item)?))
+            })
         }),
-        variadic("squote", &[], Any, |_, a| {
-            Ok(join_present(a, |item| {
-                [b"'", print(item).as_slice(), b"'"].concat()
-            }))
+        variadic("squote", &[], Any, |runtime, a| {
+            join_present(runtime, a, |runtime, item| {
+                Ok([b"'", print(runtime, item)?.as_slice(), b"'"].concat())
+            })
         }),
-        variadic("cat", &[], Any, |_, a| Ok(join_present(a, print))),
+        variadic("cat", &[], Any, |runtime, a| {
+            join_present(runtime, a, print)
+        }),
         fixed("wrap", &[Int, Text], |runtime, a| {
             Ok(wrapping::wrap(runtime, text(a, 1), int(a, 0), b"\n", false)?.into_value())
         }),
@@ -115,12 +119,14 @@ pub(crate) fn functions() -> Vec<Function> {
             };
             Ok(wrapping::wrap(runtime, text(a, 2), int(a, 0), separator, true)?.into_value())
         }),
-        fixed("toString", &[Any], |_, a| Ok(to_text(&value(a, 0)).into())),
-        fixed("toStrings", &[Any], |_, a| {
-            Ok(Value::strings(lists::to_texts(&value(a, 0))))
+        fixed("toString", &[Any], |runtime, a| {
+            Ok(to_text(runtime, &value(a, 0))?.into())
+        }),
+        fixed("toStrings", &[Any], |runtime, a| {
+            Ok(Value::strings(lists::to_texts(runtime, &value(a, 0))?))
         }),
         fixed("join", &[Text, Any], |runtime, a| {
-            let parts = lists::to_texts(&value(a, 1));
+            let parts = lists::to_texts(runtime, &value(a, 1))?;
             let size = parts
                 .iter()
                 .map(|part| part.len().saturating_add(text(a, 0).len()))
@@ -130,15 +136,28 @@ pub(crate) fn functions() -> Vec<Function> {
         }),
         fixed("sortAlpha", &[Any], sort_alpha),
         fixed("split", &[Text, Text], |runtime, a| {
-            numbered(runtime, search::split(text(a, 1), text(a, 0), -1))
+            Ok(numbered(search::split(
+                runtime,
+                text(a, 1),
+                text(a, 0),
+                -1,
+            )?))
         }),
         fixed("splitn", &[Text, Int, Text], |runtime, a| {
-            numbered(runtime, search::split(text(a, 2), text(a, 0), int(a, 1)))
+            Ok(numbered(search::split(
+                runtime,
+                text(a, 2),
+                text(a, 0),
+                int(a, 1),
+            )?))
         }),
         fixed("splitList", &[Text, Text], |runtime, a| {
-            let parts = search::split(text(a, 1), text(a, 0), -1);
-            lists::charge_items(runtime, parts.len())?;
-            Ok(Value::strings(parts))
+            Ok(Value::strings(search::split(
+                runtime,
+                text(a, 1),
+                text(a, 0),
+                -1,
+            )?))
         }),
         fixed(
             "ternary",
@@ -164,11 +183,6 @@ impl IntoValue for Vec<u8> {
     fn into_value(self) -> Value {
         Value::String(self.into())
     }
-}
-
-/// What `%v` prints.
-pub(crate) fn print(item: &Value) -> Vec<u8> {
-    format::sprint(std::slice::from_ref(item))
 }
 
 /// `strings.Repeat`.
@@ -267,34 +281,36 @@ fn cut(whole: &[u8], start: i64, end: i64, has_end: bool) -> Outcome {
     fail(format!("runtime error: slice bounds out of range {bounds}"))
 }
 
-fn join_present(arguments: &[Value], image: impl Fn(&Value) -> Vec<u8>) -> Value {
-    let present = from(arguments, 0)
-        .iter()
-        .filter(|item| !matches!(item, Value::Nil));
-    present
-        .map(image)
-        .collect::<Vec<_>>()
-        .join(&b' ')
-        .into_value()
+fn join_present(
+    runtime: &mut dyn Runtime,
+    arguments: &[Value],
+    image: fn(&mut dyn Runtime, &Value) -> Result<Vec<u8>, FunctionError>,
+) -> Outcome {
+    let mut parts = Vec::with_capacity(arguments.len());
+    for item in arguments.iter().filter(|item| !matches!(item, Value::Nil)) {
+        let part = image(runtime, item)?;
+        runtime.charge(part.len())?;
+        parts.push(part);
+    }
+    Ok(parts.join(&b' ').into_value())
 }
 
-fn sort_alpha(_: &mut dyn Runtime, a: &[Value]) -> Outcome {
+fn sort_alpha(runtime: &mut dyn Runtime, a: &[Value]) -> Outcome {
     let list = value(a, 0);
     if matches!(list, Value::Nil) {
-        return Ok(Value::strings([to_text(&list)]));
+        return Ok(Value::strings([to_text(runtime, &list)?]));
     }
-    let mut texts = lists::to_texts(&list);
+    let mut texts = lists::to_texts(runtime, &list)?;
     texts.sort();
     Ok(Value::strings(texts))
 }
 
 /// `map[string]string` with the keys `_0`, `_1`, …
-fn numbered(runtime: &mut dyn Runtime, parts: Vec<Bytes>) -> Outcome {
-    lists::charge_items(runtime, parts.len())?;
+fn numbered(parts: Vec<Bytes>) -> Value {
     let entries: BTreeMap<Bytes, Value> = parts
         .into_iter()
         .enumerate()
         .map(|(index, part)| (format!("_{index}").into(), Value::String(part)))
         .collect();
-    Ok(Value::Map(Map::new(MapType::STRING, entries)))
+    Value::Map(Map::new(MapType::STRING, entries))
 }

@@ -18,7 +18,7 @@ impl Environment for Seeded {
         Ok(Json::Null)
     }
 
-    /// SplitMix64.
+    /// The generator that is known as `SplitMix64`.
     fn random(&mut self, buffer: &mut [u8]) -> Result<(), FunctionError> {
         for byte in buffer {
             self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -50,8 +50,11 @@ fn render(source: &str, seed: u64) -> Result<Vec<u8>, String> {
 }
 
 fn from_hexadecimal(text: &str) -> Vec<u8> {
-    let digits = |start| u8::from_str_radix(&text[start..start + 2], 16).unwrap();
-    (0..text.len()).step_by(2).map(digits).collect()
+    let digits = |start| u8::from_str_radix(&text[start..start + 2], 16);
+    (0..text.len())
+        .step_by(2)
+        .filter_map(|start| digits(start).ok())
+        .collect()
 }
 
 #[test]

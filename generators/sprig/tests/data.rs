@@ -6,7 +6,7 @@ use std::{
     path::Path,
     sync::Arc,
 };
-use whipstaff_generator::LookupQuestion;
+use whipstaff_generator::{Limits, LookupQuestion};
 use whipstaff_gotemplate::{
     Dialect, Environment, FunctionError, Map, MapType, Options, Renderer, TemplateSet, Value,
     format,
@@ -31,6 +31,7 @@ impl Environment for Nowhere {
     }
 }
 
+#[expect(clippy::panic, reason = "a missing fixture shall be named")]
 fn fixture(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../fixtures/sprig")
@@ -61,6 +62,15 @@ fn context(dialect: Dialect, values: &Json) -> Value {
 
 /// The output without Go's mark for absent values, or the error's text.
 fn render(dialect: Dialect, values: &Json, template: &str) -> Result<String, String> {
+    render_within(Limits::default(), dialect, values, template)
+}
+
+fn render_within(
+    limits: Limits,
+    dialect: Dialect,
+    values: &Json,
+    template: &str,
+) -> Result<String, String> {
     let mut set = TemplateSet::new(Arc::new(whipstaff_sprig::functions(dialect)));
     set.parse("c/t", template.as_bytes()).map_err(|error| {
         format!(
@@ -70,6 +80,7 @@ fn render(dialect: Dialect, values: &Json, template: &str) -> Result<String, Str
     })?;
     let options = Options {
         dialect,
+        limits,
         ..Options::default()
     };
     let mut environment = Nowhere;
@@ -163,4 +174,56 @@ fn templates_give_what_helm_gives() {
         failures.len(),
         failures.join("\n")
     );
+}
+
+/// In Go each of these would take all memory, or end the process with a stack overflow.
+#[test]
+fn what_is_too_large_is_an_error_of_the_template() {
+    let cycle = r#"{{ $d := dict }}{{ $_ := set $d "d" $d }}"#;
+    let other = r#"{{ $e := dict }}{{ $_ := set $e "d" $e }}"#;
+    let shared = "{{ $l := list }}{{ range until 64 }}{{ $l = list $l $l }}{{ end }}";
+    let shared_map =
+        r#"{{ $l := dict }}{{ range until 64 }}{{ $l = dict "a" $l "b" $l }}{{ end }}"#;
+    let long = r#"{{ $s := "x" }}{{ range until 40 }}{{ $s = print $s $s }}{{ end }}"#;
+    let mut templates = vec![
+        "{{ until 10000000000 }}".to_owned(),
+        "{{ untilStep -9223372036854775807 9223372036854775807 1 }}".to_owned(),
+        "{{ seq 10000000000 }}".to_owned(),
+        "{{ seq -9223372036854775808 1 9223372036854775806 }}".to_owned(),
+        r#"{{ repeat 100000000000 "x" }}"#.to_owned(),
+        r#"{{ indent 100000000000 "x" }}"#.to_owned(),
+        r#"{{ nindent 1000000 (repeat 1000000 "\n") }}"#.to_owned(),
+        r#"{{ replace "" (repeat 10000000 "y") (repeat 10000000 "x") }}"#.to_owned(),
+        r#"{{ wrapWith 1 (repeat 10000000 "y") (repeat 10000000 "x") }}"#.to_owned(),
+        r#"{{ join (repeat 10000000 "y") (until 1000000) }}"#.to_owned(),
+        format!("{long}{{{{ $s }}}}"),
+        format!("{cycle}{other}{{{{ deepEqual $d $e }}}}"),
+        format!("{cycle}{other}{{{{ merge $d $e }}}}"),
+        format!("{shared}{{{{ deepEqual $l (deepCopy $l) }}}}"),
+    ];
+    for source in [cycle, shared, shared_map] {
+        let name = if source == cycle { "$d" } else { "$l" };
+        for function in [
+            "toJson",
+            "toPrettyJson",
+            "toRawJson",
+            "toYaml",
+            "toYamlPretty",
+            "toToml",
+            "deepCopy",
+            "toString",
+            "quote",
+            "cat",
+            "print",
+        ] {
+            templates.push(format!("{source}{{{{ {function} {name} }}}}"));
+        }
+    }
+    let mut limits = Limits::default();
+    limits.output_bytes = 1024 * 1024;
+    let rendered: Vec<String> = templates
+        .into_iter()
+        .filter(|template| render_within(limits, Dialect::V4_3, &Json::Null, template).is_ok())
+        .collect();
+    assert!(rendered.is_empty(), "{}", rendered.join("\n"));
 }

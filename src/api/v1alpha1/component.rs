@@ -3,7 +3,7 @@
 use super::{ComponentStatus, DurationText};
 use kube::{CustomResource, KubeSchema};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 /// What a Component brings to the cluster, and how.
@@ -64,8 +64,11 @@ pub struct ComponentSpec {
     pub helm: Option<HelmOptions>,
 
     /// Parameters of the generator: the values of a Helm chart, merged over the chart's own.
-    #[serde(default, skip_serializing_if = "Map::is_empty")]
-    #[schemars(extend("type" = "object", "x-kubernetes-preserve-unknown-fields" = true), with = "Value")]
+    #[serde(default, deserialize_with = "null_as_empty", skip_serializing_if = "Map::is_empty")]
+    #[schemars(
+        extend("type" = "object", "nullable" = true, "x-kubernetes-preserve-unknown-fields" = true),
+        with = "Value"
+    )]
     pub values: Map<String, Value>,
 
     /// Namespace that the objects are rendered for, and that namespaced objects without one get. Default is the Component's own
@@ -182,7 +185,7 @@ pub struct HelmOptions {
     pub api_versions: Vec<String>,
 }
 
-/// A Helm version line whose output is reproduced.
+/// Which Helm's output is reproduced: `v3`, `v4.1` (also for 4.0), `v4.2`, `v4.3`, or `v4` for the newest. Default is `v4`.
 #[derive(JsonSchema, Serialize, Deserialize, Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dialect {
     /// Helm 3.
@@ -217,7 +220,8 @@ pub struct Policies {
     pub missing_namespaces: Option<MissingNamespacesPolicy>,
 }
 
-/// Whether objects that exist already are taken over.
+/// Whether objects that exist already are taken over: `Never`, `IfUnowned` or `Always`. An object counts as owned when it belongs to
+/// another Component, to a Helm release or to a controller. Default is `IfUnowned`.
 #[derive(JsonSchema, Serialize, Deserialize, Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum AdoptionPolicy {
     /// An object that exists already is an error.
@@ -229,7 +233,8 @@ pub enum AdoptionPolicy {
     Always,
 }
 
-/// Whether namespaces that objects need are created.
+/// Whether namespaces that objects need are created: `Create` or `DoNotCreate`. A namespace created so is never deleted. Default is
+/// `Create`.
 #[derive(JsonSchema, Serialize, Deserialize, Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum MissingNamespacesPolicy {
     /// A missing namespace is an error.
@@ -237,4 +242,9 @@ pub enum MissingNamespacesPolicy {
     /// A missing namespace is created, without labels, and stays when the Component goes.
     #[default]
     Create,
+}
+
+/// Server-side apply leaves null behind when the last field of a map goes.
+fn null_as_empty<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Map<String, Value>, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }

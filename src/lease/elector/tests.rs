@@ -190,10 +190,11 @@ async fn short_trouble_does_not_end_leadership() {
     let renewed = leader.acquire(&never).await.unwrap();
     let trouble = async {
         for trouble in [Trouble::Fails, Trouble::Hangs].repeat(5) {
+            // One request that hangs for its 5 s still leaves an attempt, 9 s after the last success.
             store.trouble(trouble);
-            time::sleep(seconds(6)).await;
+            time::sleep(seconds(5)).await;
             store.trouble(Trouble::None);
-            time::sleep(seconds(6)).await;
+            time::sleep(seconds(7)).await;
         }
     };
     tokio::select! {

@@ -112,6 +112,14 @@ fn fetcher() -> Fetcher {
     Fetcher::new(options()).unwrap()
 }
 
+fn plain(url: impl Into<String>) -> FetchRequest {
+    FetchRequest {
+        url: url.into(),
+        digest: None,
+        credentials: None,
+    }
+}
+
 fn token() -> Credentials {
     Credentials::Bearer {
         token: "t0ken".to_owned(),
@@ -135,7 +143,7 @@ async fn archive_is_downloaded_and_unpacked() {
     let digest = Digest::of(&archive);
     let server = Server::start(move |_| ok(&archive));
     let artifact = fetcher()
-        .fetch(&FetchRequest::new(server.url("/shop.tgz?key=1")))
+        .fetch(&plain(server.url("/shop.tgz?key=1")))
         .await
         .unwrap();
     assert_eq!(&**artifact.files.get("Chart.yaml").unwrap(), b"name: shop");
@@ -172,7 +180,7 @@ async fn unchanged_archive_is_not_downloaded_again() {
         ..options()
     })
     .unwrap();
-    let request = FetchRequest::new(server.url("/shop.tgz"));
+    let request = plain(server.url("/shop.tgz"));
     let first = fetcher.fetch(&request).await.unwrap();
     let second = fetcher.fetch(&request).await.unwrap();
     assert!(Arc::ptr_eq(&first, &second));
@@ -200,7 +208,7 @@ async fn changed_archive_replaces_the_cached_one() {
         Some(_) => answer("200 OK", &[("ETag", "\"two\"")], &chart("two")),
     });
     let fetcher = fetcher();
-    let request = FetchRequest::new(server.url("/shop.tgz"));
+    let request = plain(server.url("/shop.tgz"));
     let first = fetcher.fetch(&request).await.unwrap();
     let second = fetcher.fetch(&request).await.unwrap();
     assert_ne!(first.digest, second.digest);
@@ -214,7 +222,7 @@ async fn pinned_archive_that_is_cached_needs_no_request() {
     let digest = Some(Digest::of(&archive));
     let server = Server::start(move |_| ok(&archive));
     let fetcher = fetcher();
-    let mut request = FetchRequest::new(server.url("/shop.tgz"));
+    let mut request = plain(server.url("/shop.tgz"));
     fetcher.fetch(&request).await.unwrap();
     request.digest = digest;
     fetcher.fetch(&request).await.unwrap();
@@ -239,7 +247,7 @@ async fn archive_with_another_digest_is_refused_downloaded_or_cached() {
         None => answer("200 OK", &[("ETag", "\"one\"")], &archive),
     });
     let fetcher = fetcher();
-    let mut request = FetchRequest::new(server.url("/shop.tgz"));
+    let mut request = plain(server.url("/shop.tgz"));
     let pin = Digest::of(b"something else");
     for cached in [false, true] {
         request.digest = Some(pin);
@@ -265,11 +273,11 @@ async fn fetches_at_the_same_time_share_one_download() {
         _ => ok(&chart("name: shop")),
     });
     let fetcher = fetcher();
-    let request = FetchRequest::new(server.url("/shop.tgz"));
+    let request = plain(server.url("/shop.tgz"));
     let (one, two) = tokio::join!(fetcher.fetch(&request), fetcher.fetch(&request));
     assert!(Arc::ptr_eq(&one.unwrap(), &two.unwrap()));
     assert_eq!(server.seen().len(), 1);
-    let missing = FetchRequest::new(server.url("/missing.tgz"));
+    let missing = plain(server.url("/missing.tgz"));
     let (one, two) = tokio::join!(fetcher.fetch(&missing), fetcher.fetch(&missing));
     assert_eq!(
         (one.unwrap_err().class(), two.unwrap_err().class()),
@@ -283,7 +291,7 @@ async fn fetches_at_the_same_time_share_one_download() {
 async fn download_goes_on_when_the_fetch_that_began_it_is_dropped() {
     let server = Server::start(|_| ok(&chart("name: shop")));
     let fetcher = fetcher();
-    let request = FetchRequest::new(server.url("/shop.tgz"));
+    let request = plain(server.url("/shop.tgz"));
     let mut first = Box::pin(fetcher.fetch(&request));
     assert!(futures::poll!(first.as_mut()).is_pending());
     let mut second = Box::pin(fetcher.fetch(&request));
@@ -305,7 +313,7 @@ async fn credentials_are_not_sent_to_another_origin() {
         "/away" => redirect(&target),
         path => panic!("{path}"),
     });
-    let mut request = FetchRequest::new(server.url("/same"));
+    let mut request = plain(server.url("/same"));
     request.credentials = Some(token());
     fetcher().fetch(&request).await.unwrap();
     let sent: Vec<_> = server
@@ -327,14 +335,8 @@ async fn redirects_are_counted() {
             redirect(&format!("/{}", left - 1))
         }
     });
-    fetcher()
-        .fetch(&FetchRequest::new(server.url("/5")))
-        .await
-        .unwrap();
-    let error = fetcher()
-        .fetch(&FetchRequest::new(server.url("/6")))
-        .await
-        .unwrap_err();
+    fetcher().fetch(&plain(server.url("/5"))).await.unwrap();
+    let error = fetcher().fetch(&plain(server.url("/6"))).await.unwrap_err();
     assert!(matches!(error, SourceError::Redirect { .. }), "{error:?}");
     let cases = ["file:///etc/passwd", "http://user:pass@127.0.0.1/", ""];
     for location in cases {
@@ -342,10 +344,7 @@ async fn redirects_are_counted() {
             "" => answer("302 Found", &[], b""),
             location => redirect(location),
         });
-        let error = fetcher()
-            .fetch(&FetchRequest::new(server.url("/")))
-            .await
-            .unwrap_err();
+        let error = fetcher().fetch(&plain(server.url("/"))).await.unwrap_err();
         assert!(
             matches!(error, SourceError::Redirect { .. }),
             "{location}: {error:?}"
@@ -373,10 +372,7 @@ async fn archive_over_the_limit_is_refused_with_and_without_a_length() {
     })
     .unwrap();
     for path in ["/length", "/stream"] {
-        let error = fetcher
-            .fetch(&FetchRequest::new(server.url(path)))
-            .await
-            .unwrap_err();
+        let error = fetcher.fetch(&plain(server.url(path))).await.unwrap_err();
         assert!(
             matches!(error, SourceError::Size { limit: 1999, .. }),
             "{path}: {error:?}"
@@ -390,7 +386,7 @@ async fn connection_that_breaks_or_hangs_is_transient() {
         b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\nConnection: close\r\n\r\npart".to_vec()
     });
     let error = fetcher()
-        .fetch(&FetchRequest::new(server.url("/?key=s3cret")))
+        .fetch(&plain(server.url("/?key=s3cret")))
         .await
         .unwrap_err();
     assert!(matches!(error, SourceError::Request { .. }), "{error:?}");
@@ -415,15 +411,12 @@ async fn connection_that_breaks_or_hangs_is_transient() {
         },
     ] {
         let fetcher = Fetcher::new(limits).unwrap();
-        let error = fetcher
-            .fetch(&FetchRequest::new(url.clone()))
-            .await
-            .unwrap_err();
+        let error = fetcher.fetch(&plain(url.clone())).await.unwrap_err();
         assert!(matches!(error, SourceError::Timeout { .. }), "{error:?}");
         assert!(!report(&error).contains("s3cret"), "{error:?}");
     }
     drop(listener);
-    let error = fetcher().fetch(&FetchRequest::new(url)).await.unwrap_err();
+    let error = fetcher().fetch(&plain(url)).await.unwrap_err();
     assert_eq!(error.class(), Class::Transient);
     assert!(
         !format!("{} {error:?}", report(&error)).contains("s3cret"),
@@ -453,10 +446,7 @@ async fn statuses_are_classified_and_a_wait_is_passed_on() {
         ("/missing", Class::NotReady, None),
     ];
     for (path, class, retry_after) in cases {
-        let error = fetcher()
-            .fetch(&FetchRequest::new(server.url(path)))
-            .await
-            .unwrap_err();
+        let error = fetcher().fetch(&plain(server.url(path))).await.unwrap_err();
         assert_eq!(
             (error.class(), error.retry_after()),
             (class, retry_after),
@@ -476,7 +466,7 @@ async fn page_instead_of_an_archive_is_named() {
         )
     });
     let error = fetcher()
-        .fetch(&FetchRequest::new(server.url("/shop.tgz?a=b")))
+        .fetch(&plain(server.url("/shop.tgz?a=b")))
         .await
         .unwrap_err();
     let expected = format!(
@@ -498,14 +488,14 @@ async fn page_instead_of_an_archive_is_named() {
 
 #[tokio::test]
 async fn requests_that_cannot_be_sent_are_invalid() {
-    let mut request = FetchRequest::new("http://127.0.0.1:1/");
+    let mut request = plain("http://127.0.0.1:1/");
     request.credentials = Some(Credentials::Bearer {
         token: "line\nbreak".to_owned(),
     });
     let error = fetcher().fetch(&request).await.unwrap_err();
     assert_eq!(error.class(), Class::Invalid);
     let error = fetcher()
-        .fetch(&FetchRequest::new("oci://host/shop"))
+        .fetch(&plain("oci://host/shop"))
         .await
         .unwrap_err();
     assert_eq!(error.class(), Class::Invalid);

@@ -8,6 +8,7 @@ use crate::{
 };
 
 use serde_json::Value as Json;
+use std::collections::BTreeMap;
 
 /// A method of a value.
 #[derive(Clone, Copy)]
@@ -134,8 +135,13 @@ fn receiver(value: &Value) -> Result<&Map, FunctionError> {
         .ok_or_else(|| FunctionError::new("receiver is not a map"))
 }
 
+/// The same map without its type; an empty one is replaced, as in Helm.
 fn as_map(value: &Value, _: &[Value]) -> Result<Value, FunctionError> {
-    Ok(Value::Map(receiver(value)?.with_type(MapType::ANY)))
+    let map = receiver(value)?;
+    if map.is_empty() {
+        return Ok(Value::Map(Map::new(MapType::ANY, BTreeMap::new())));
+    }
+    Ok(Value::Map(map.with_type(MapType::ANY)))
 }
 
 fn table(value: &Value, arguments: &[Value]) -> Result<Value, FunctionError> {

@@ -21,7 +21,7 @@ const DSA_BITS: (usize, usize) = (2048, 256);
 #[derive(Debug, Clone)]
 pub(super) enum Key {
     Rsa(Box<RsaKey>),
-    /// The numbers p, q, g, y and x. Such a key signs no certificates.
+    /// The modulus, the order, the generator, the public and the private number. Such a key signs no certificates.
     Dsa(Box<[BigUint; 5]>),
     Ec(EcKey),
     Ed25519([u8; SEED]),
@@ -55,26 +55,30 @@ impl Key {
             let mut start = random(runtime, small)?;
             start.set_bit(small as u64 - 1, true);
             start.set_bit(0, true);
-            let Some(q) = next_prime(&start, &two).filter(|q| q.bits() == small as u64) else {
+            let Some(order) = next_prime(&start, &two).filter(|it| it.bits() == small as u64)
+            else {
                 continue;
             };
             let mut start = random(runtime, large)?;
             start.set_bit(large as u64 - 1, true);
-            let step = &q * &two;
+            let step = &order * &two;
             let start = &start - &start % &step + &one;
-            let Some(p) = next_prime(&start, &step).filter(|p| p.bits() == large as u64) else {
+            let Some(modulus) = next_prime(&start, &step).filter(|it| it.bits() == large as u64)
+            else {
                 continue;
             };
-            let exponent = (&p - &one) / &q;
+            let exponent = (&modulus - &one) / &order;
             let mut base = two.clone();
-            let mut g = base.modpow(&exponent, &p);
-            while g == one {
+            let mut generator = base.modpow(&exponent, &modulus);
+            while generator == one {
                 base += &one;
-                g = base.modpow(&exponent, &p);
+                generator = base.modpow(&exponent, &modulus);
             }
-            let x = random(runtime, small)? % (&q - &one) + &one;
-            let y = g.modpow(&x, &p);
-            return Ok(Self::Dsa(Box::new([p, q, g, y, x])));
+            let private = random(runtime, small)? % (&order - &one) + &one;
+            let public = generator.modpow(&private, &modulus);
+            return Ok(Self::Dsa(Box::new([
+                modulus, order, generator, public, private,
+            ])));
         }
     }
 

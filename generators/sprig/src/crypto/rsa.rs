@@ -144,7 +144,7 @@ impl RsaKey {
     }
 
     pub(super) fn algorithm() -> Algorithm {
-        Algorithm::RSA
+        Algorithm::Rsa
     }
 
     /// A signature by PKCS #1 v1.5 with SHA-256.

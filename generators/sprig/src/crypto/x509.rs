@@ -33,7 +33,7 @@ const MALFORMED: &str = "x509: malformed certificate";
 /// What a key is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Algorithm {
-    RSA,
+    Rsa,
     Ecdsa(Curve),
     Ed25519,
 }
@@ -63,7 +63,7 @@ impl Algorithm {
     /// The identifier of the key.
     fn of_key(self) -> Vec<u8> {
         let (identifier, parameters) = match self {
-            Self::RSA => (RSA_ENCRYPTION, null()),
+            Self::Rsa => (RSA_ENCRYPTION, null()),
             Self::Ecdsa(curve) => (
                 EC_PUBLIC_KEY,
                 element(OBJECT_IDENTIFIER, curve.identifier()),
@@ -80,7 +80,7 @@ impl Algorithm {
     fn of_signature(self) -> Vec<u8> {
         let ecdsa = |last: u8| [&ECDSA_SHA_2[..], &[last]].concat();
         let (identifier, parameters) = match self {
-            Self::RSA => (RSA_SHA_256.to_vec(), null()),
+            Self::Rsa => (RSA_SHA_256.to_vec(), null()),
             Self::Ecdsa(Curve::P256) => (ecdsa(2), Vec::new()),
             Self::Ecdsa(Curve::P384) => (ecdsa(3), Vec::new()),
             Self::Ed25519 => (ED25519.to_vec(), Vec::new()),

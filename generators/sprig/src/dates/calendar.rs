@@ -8,7 +8,7 @@ const EPOCH_SHIFT: i64 = 719_468;
 
 /// A day of the calendar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Day {
+pub(super) struct Date {
     pub(super) year: i64,
     /// From one.
     pub(super) month: i64,
@@ -16,7 +16,7 @@ pub(super) struct Day {
     pub(super) day: i64,
 }
 
-impl Day {
+impl Date {
     /// The day that is so many days after the epoch. Years are counted from March, so that the leap day comes last.
     pub(super) fn from_epoch(days: i64) -> Self {
         let shifted = days + EPOCH_SHIFT;

@@ -129,17 +129,14 @@ fn from_text(text: &[u8]) -> Result<i64, String> {
     if let Ok(duration) = parse(trimmed.as_bytes()) {
         return Ok(duration);
     }
-    let number = parse_float(trimmed.as_bytes());
-    match number {
-        Some(seconds) => from_seconds(seconds),
-        None => {
-            let quoted = format::quote(text);
-            Err(format!(
-                "could not parse duration {}",
-                String::from_utf8_lossy(&quoted)
-            ))
-        }
+    if let Some(seconds) = parse_float(trimmed.as_bytes()) {
+        return from_seconds(seconds);
     }
+    let quoted = format::quote(text);
+    Err(format!(
+        "could not parse duration {}",
+        String::from_utf8_lossy(&quoted)
+    ))
 }
 
 fn from_seconds(seconds: f64) -> Result<i64, String> {

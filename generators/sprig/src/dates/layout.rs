@@ -35,6 +35,7 @@ pub(super) enum Element {
 
 /// How an offset is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools)] // Each is one choice that layouts make.
 pub(super) struct OffsetForm {
     /// Whether zero is written `Z`.
     pub(super) is_iso: bool,

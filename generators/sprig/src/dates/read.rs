@@ -1,7 +1,7 @@
 //! Reading moments by a layout.
 
 use super::{
-    calendar::{Day, days_of_month, is_leap},
+    calendar::{Date, days_of_month, is_leap},
     layout::{Element, OffsetForm, next_chunk},
     time::Time,
     zone::Zone,
@@ -272,9 +272,9 @@ impl Fields {
         Ok(time.within(Zone::Fixed(name.as_ref().into(), hours.unwrap_or(0) * 3600)))
     }
 
-    fn date(&self) -> Result<Day, &'static str> {
+    fn date(&self) -> Result<Date, &'static str> {
         let year = self.year;
-        let mut date = Day {
+        let mut date = Date {
             year,
             month: self.month.unwrap_or(1),
             day: self.day.unwrap_or(1),
@@ -285,13 +285,13 @@ impl Fields {
             if !(1..=last).contains(&day_of_year) {
                 return Err("day-of-year out of range");
             }
-            let first = Day {
+            let first = Date {
                 year,
                 month: 1,
                 day: 1,
             }
             .days();
-            date = Day::from_epoch(first + day_of_year - 1);
+            date = Date::from_epoch(first + day_of_year - 1);
             if self.month.is_some_and(|month| month != date.month) {
                 return Err("day-of-year does not match month");
             }
@@ -488,7 +488,7 @@ pub(super) fn quote(text: &[u8]) -> String {
         match byte {
             b'"' | b'\\' => output.extend(['\\', char::from(byte)]),
             b' '..=0x7f => output.push(char::from(byte)),
-            _ => output += &format!("\\x{byte:02x}"),
+            _ => output.extend(format!("\\x{byte:02x}").chars()),
         }
     }
     output.push('"');

@@ -1,7 +1,7 @@
 //! Moments.
 
 use super::{
-    calendar::{Day, SECONDS_PER_DAY, weekday},
+    calendar::{Date, SECONDS_PER_DAY, weekday},
     zone::{Offset, Zone},
 };
 
@@ -21,7 +21,7 @@ pub(super) struct Time {
 /// A moment as a calendar and a clock show it.
 #[derive(Debug, Clone)]
 pub(super) struct Reading {
-    pub(super) date: Day,
+    pub(super) date: Date,
     pub(super) day_of_year: i64,
     /// From Sunday, which is zero.
     pub(super) weekday: i64,
@@ -73,7 +73,7 @@ impl Time {
         let local = self.unix.saturating_add(offset.seconds);
         let days = local.div_euclid(SECONDS_PER_DAY);
         let clock = local.rem_euclid(SECONDS_PER_DAY);
-        let date = Day::from_epoch(days);
+        let date = Date::from_epoch(days);
         Reading {
             date,
             day_of_year: date.day_of_year(),
@@ -109,7 +109,7 @@ impl Time {
     }
 
     /// The moment at which a zone's clock shows a reading; where it shows it twice, the first.
-    pub(super) fn at(date: Day, clock: i64, nanoseconds: u32, zone: Zone) -> Self {
+    pub(super) fn at(date: Date, clock: i64, nanoseconds: u32, zone: Zone) -> Self {
         let local = date
             .days()
             .saturating_mul(SECONDS_PER_DAY)
@@ -133,7 +133,7 @@ impl Time {
     /// `AddDate`.
     pub(super) fn add_date(&self, years: i64, months: i64, days: i64) -> Self {
         let reading = self.reading();
-        let date = Day {
+        let date = Date {
             year: reading
                 .date
                 .year

@@ -84,14 +84,14 @@ fn offset(seconds: i64, form: OffsetForm) -> String {
     let sign = if minutes < 0 { '-' } else { '+' };
     let minutes = minutes.abs();
     let colon = if form.has_colon { ":" } else { "" };
-    let mut text = format!("{sign}{:02}", minutes / 60);
-    if form.has_minutes {
-        text += &format!("{colon}{:02}", minutes % 60);
-    }
+    let (hours, minutes, seconds) = (minutes / 60, minutes % 60, seconds.abs() % 60);
     if form.has_seconds {
-        text += &format!("{colon}{:02}", seconds.abs() % 60);
+        format!("{sign}{hours:02}{colon}{minutes:02}{colon}{seconds:02}")
+    } else if form.has_minutes {
+        format!("{sign}{hours:02}{colon}{minutes:02}")
+    } else {
+        format!("{sign}{hours:02}")
     }
-    text
 }
 
 /// Digits of a second behind a separator. Go writes nine at most, and zeros beyond.

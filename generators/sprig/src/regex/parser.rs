@@ -68,6 +68,7 @@ pub(super) fn parse(source: &[u8]) -> Result<Expression, SyntaxError> {
 }
 
 #[derive(Debug, Clone, Copy, Default)]
+#[allow(clippy::struct_excessive_bools)] // Each is one letter of the syntax.
 struct Flags {
     folds_case: bool,
     is_multi_line: bool,
@@ -275,22 +276,19 @@ impl Parser<'_> {
 
     fn literal(&mut self, code_point: u32) {
         let character = char::from_u32(code_point).filter(|_| !self.flags.folds_case);
-        match character {
-            Some(character) => {
-                let mut buffer = [0; 4];
-                self.push(Hir::literal(
-                    character.encode_utf8(&mut buffer).as_bytes().to_vec(),
-                ));
-            }
-            None => {
-                let set = Set::range(code_point, code_point);
-                self.push(if self.flags.folds_case {
-                    set.folded().hir()
-                } else {
-                    set.hir()
-                });
-            }
+        if let Some(character) = character {
+            let mut buffer = [0; 4];
+            let bytes = character.encode_utf8(&mut buffer).as_bytes();
+            self.push(Hir::literal(bytes.to_vec()));
+            return;
         }
+        let set = Set::range(code_point, code_point);
+        let set = if self.flags.folds_case {
+            set.folded()
+        } else {
+            set
+        };
+        self.push(set.hir());
     }
 
     fn open(&mut self) -> Result<(), SyntaxError> {

@@ -40,8 +40,11 @@ pub(crate) struct Program {
 /// Offsets of a match and of its groups in the original text.
 type Groups = Vec<Option<(usize, usize)>>;
 
+/// What became of the expressions that were seen last.
+type Programs = HashMap<Vec<u8>, Result<Rc<Program>, ProgramError>>;
+
 thread_local! {
-    static PROGRAMS: RefCell<HashMap<Vec<u8>, Result<Rc<Program>, ProgramError>>> = RefCell::default();
+    static PROGRAMS: RefCell<Programs> = RefCell::default();
 }
 
 impl Program {
@@ -225,12 +228,10 @@ impl Program {
         if is_number && let Ok(number) = name.parse::<usize>() {
             return groups.get(number).copied().flatten();
         }
-        let named = self
-            .names
-            .iter()
-            .zip(groups)
-            .filter(|(own, _)| own.as_deref() == Some(name));
-        named.filter_map(|(_, group)| *group).next()
+        self.names.iter().zip(groups).find_map(|(own, group)| {
+            let is_named = own.as_deref() == Some(name);
+            group.filter(|_| is_named)
+        })
     }
 }
 

@@ -38,7 +38,7 @@ pub(super) enum UrlError {
     #[error("{0}")]
     Form(&'static str),
     #[error("parse {}: {cause}", quoted(.url))]
-    Parse { url: Vec<u8>, cause: Box<UrlError> },
+    Parse { url: Vec<u8>, cause: Box<Self> },
 }
 
 fn quoted(text: &[u8]) -> String {

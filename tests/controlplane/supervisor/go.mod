@@ -1,0 +1,3 @@
+module whipstaff.dev/controlplane/supervisor
+
+go 1.26.0
