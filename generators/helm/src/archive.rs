@@ -45,7 +45,9 @@ pub enum ArchiveError {
     #[error("chart yaml not in base directory")]
     NoFolder,
     /// A file is larger than [`MAX_ARCHIVE_FILE_BYTES`].
-    #[error("decompressed chart file {name:?} is larger than the maximum file size {MAX_ARCHIVE_FILE_BYTES}")]
+    #[error(
+        "decompressed chart file {name:?} is larger than the maximum file size {MAX_ARCHIVE_FILE_BYTES}"
+    )]
     FileSize {
         /// The entry's name.
         name: String,
@@ -97,7 +99,11 @@ pub fn unpack_chart_archive(bytes: &[u8]) -> Result<FileTree, ArchiveError> {
         files.insert(path, content)?;
     }
     check_end(archive.into_inner())?;
-    if files.is_empty() { Err(ArchiveError::Empty) } else { Ok(files) }
+    if files.is_empty() {
+        Err(ArchiveError::Empty)
+    } else {
+        Ok(files)
+    }
 }
 
 /// An archive that was cut off behind its last file is damaged all the same. What follows a whole archive does not matter.
@@ -114,17 +120,19 @@ fn is_extension(kind: tar::EntryType) -> bool {
     kind.is_pax_global_extensions() || kind.is_pax_local_extensions()
 }
 
-fn read_entry(
-    entry: &mut impl Read,
-    name: &str,
-    remaining: u64,
-) -> Result<Vec<u8>, ArchiveError> {
+fn read_entry(entry: &mut impl Read, name: &str, remaining: u64) -> Result<Vec<u8>, ArchiveError> {
     let mut content = Vec::new();
     let limit = remaining.min(MAX_ARCHIVE_FILE_BYTES);
-    entry.by_ref().take(limit + 1).read_to_end(&mut content).map_err(ArchiveError::Read)?;
+    entry
+        .by_ref()
+        .take(limit + 1)
+        .read_to_end(&mut content)
+        .map_err(ArchiveError::Read)?;
     let size = content.len() as u64;
     if size > MAX_ARCHIVE_FILE_BYTES {
-        return Err(ArchiveError::FileSize { name: name.to_owned() });
+        return Err(ArchiveError::FileSize {
+            name: name.to_owned(),
+        });
     }
     if size > remaining {
         return Err(ArchiveError::TotalSize);
@@ -146,7 +154,9 @@ fn chart_path(name: &str) -> Result<String, ArchiveError> {
         return Err(if folder == "Chart.yaml" {
             ArchiveError::NoFolder
         } else {
-            ArchiveError::OutsideFolder { name: name.to_owned() }
+            ArchiveError::OutsideFolder {
+                name: name.to_owned(),
+            }
         });
     }
     if path.starts_with("..") {
@@ -225,7 +235,10 @@ mod tests {
             ("other/b", b"b"),
         ]);
         let files = unpack_chart_archive(&bytes).unwrap();
-        let found: Vec<_> = files.iter().map(|(path, content)| (path, content.to_vec())).collect();
+        let found: Vec<_> = files
+            .iter()
+            .map(|(path, content)| (path, content.to_vec()))
+            .collect();
         assert_eq!(
             found,
             [
@@ -245,15 +258,33 @@ mod tests {
     #[test]
     fn files_outside_the_folder_are_refused() {
         let cases = [
-            ("shop//etc/passwd", "chart illegally contains absolute paths"),
-            ("shop/../../x", "chart illegally references parent directory"),
-            ("shop/a/../../x", "chart illegally references parent directory"),
-            ("shop\\..\\..\\x", "chart illegally references parent directory"),
+            (
+                "shop//etc/passwd",
+                "chart illegally contains absolute paths",
+            ),
+            (
+                "shop/../../x",
+                "chart illegally references parent directory",
+            ),
+            (
+                "shop/a/../../x",
+                "chart illegally references parent directory",
+            ),
+            (
+                "shop\\..\\..\\x",
+                "chart illegally references parent directory",
+            ),
             ("shop/c:/x", "chart contains illegally named files"),
             ("Chart.yaml", "chart yaml not in base directory"),
             ("Chart.yaml/x", "chart yaml not in base directory"),
-            ("loose", "chart illegally contains content outside the base directory: \"loose\""),
-            ("shop/a/..", "chart illegally contains content outside the base directory: \"shop/a/..\""),
+            (
+                "loose",
+                "chart illegally contains content outside the base directory: \"loose\"",
+            ),
+            (
+                "shop/a/..",
+                "chart illegally contains content outside the base directory: \"shop/a/..\"",
+            ),
         ];
         for (name, message) in cases {
             let error = unpack_chart_archive(&archive(&[(name, b"x")])).unwrap_err();
@@ -284,7 +315,10 @@ mod tests {
     fn many_files_over_the_limit_together_are_refused() {
         let content = vec![0; MAX_ARCHIVE_FILE_BYTES as usize];
         let names: Vec<String> = (0..21).map(|n| format!("shop/{n}")).collect();
-        let entries: Vec<_> = names.iter().map(|name| (name.as_str(), &content[..])).collect();
+        let entries: Vec<_> = names
+            .iter()
+            .map(|name| (name.as_str(), &content[..]))
+            .collect();
         let error = unpack_chart_archive(&archive(&entries)).unwrap_err();
         assert!(matches!(error, ArchiveError::TotalSize), "{error}");
     }
@@ -299,12 +333,21 @@ mod tests {
     #[test]
     fn damaged_archives_are_errors() {
         let whole = archive(&[("shop/Chart.yaml", b"name: shop"), ("shop/b", &[7; 4096])]);
-        assert!(matches!(unpack_chart_archive(b""), Err(ArchiveError::NotGzip)));
-        assert!(matches!(unpack_chart_archive(b"PK\x03\x04"), Err(ArchiveError::NotGzip)));
+        assert!(matches!(
+            unpack_chart_archive(b""),
+            Err(ArchiveError::NotGzip)
+        ));
+        assert!(matches!(
+            unpack_chart_archive(b"PK\x03\x04"),
+            Err(ArchiveError::NotGzip)
+        ));
         for cut in 2..whole.len() - 9 {
             assert!(unpack_chart_archive(&whole[..cut]).is_err(), "{cut}");
         }
-        assert!(matches!(unpack_chart_archive(&archive(&[])), Err(ArchiveError::Empty)));
+        assert!(matches!(
+            unpack_chart_archive(&archive(&[])),
+            Err(ArchiveError::Empty)
+        ));
         assert!(unpack_chart_archive(&gzip(&[1; 700])).is_err());
     }
 

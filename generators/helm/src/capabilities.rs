@@ -4,9 +4,7 @@
 use serde_json::{Value as Json, json};
 use std::any::Any;
 use whipstaff_generator::Capabilities as ClusterCapabilities;
-use whipstaff_gotemplate::{
-    Dialect, FunctionError, Host, Kind, Method, Signature, Type, Value,
-};
+use whipstaff_gotemplate::{Dialect, FunctionError, Host, Kind, Method, Signature, Type, Value};
 
 /// The Kubernetes version that Helm 3.22 and 4.3 render for without a cluster.
 pub const DEFAULT_KUBE_VERSION: &str = "v1.37.0";
@@ -108,9 +106,16 @@ impl RenderKubeVersion {
     /// # Errors
     /// [`KubeVersionError`] when there is no such pair of numbers.
     pub fn parse(text: &str, dialect: Dialect) -> Result<Self, KubeVersionError> {
-        let invalid = || KubeVersionError { text: text.to_owned() };
-        let bare = text.trim_start().strip_prefix('v').unwrap_or(text.trim_start());
-        let end = bare.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(bare.len());
+        let invalid = || KubeVersionError {
+            text: text.to_owned(),
+        };
+        let bare = text
+            .trim_start()
+            .strip_prefix('v')
+            .unwrap_or(text.trim_start());
+        let end = bare
+            .find(|c: char| !c.is_ascii_digit() && c != '.')
+            .unwrap_or(bare.len());
         let core = bare[..end].trim_end_matches('.');
         let mut numbers = Vec::new();
         for part in core.split('.') {
@@ -118,7 +123,9 @@ impl RenderKubeVersion {
             let number = part.parse::<u64>().ok().filter(|_| !refused);
             numbers.push(number.ok_or_else(invalid)?);
         }
-        let [major, minor, ..] = numbers[..] else { return Err(invalid()) };
+        let [major, minor, ..] = numbers[..] else {
+            return Err(invalid());
+        };
         let numbers: Vec<String> = numbers.iter().map(u64::to_string).collect();
         let normalized = format!("v{}", numbers.join("."));
         let version = if dialect < Dialect::V4_1 {
@@ -128,7 +135,12 @@ impl RenderKubeVersion {
         } else {
             format!("v{text}")
         };
-        Ok(Self { version, normalized, major: major.to_string(), minor: minor.to_string() })
+        Ok(Self {
+            version,
+            normalized,
+            major: major.to_string(),
+            minor: minor.to_string(),
+        })
     }
 }
 
@@ -143,7 +155,10 @@ impl RenderCapabilities {
                 major,
                 minor,
             },
-            api_versions: DEFAULT_API_VERSIONS.iter().map(|&version| version.to_owned()).collect(),
+            api_versions: DEFAULT_API_VERSIONS
+                .iter()
+                .map(|&version| version.to_owned())
+                .collect(),
         }
     }
 
@@ -152,8 +167,11 @@ impl RenderCapabilities {
         let given = &cluster.kube_version;
         let normalized = RenderKubeVersion::parse(&given.version, dialect)
             .map_or_else(|_| given.version.clone(), |parsed| parsed.normalized);
-        let constrained =
-            if dialect < Dialect::V4_1 { given.version.clone() } else { normalized };
+        let constrained = if dialect < Dialect::V4_1 {
+            given.version.clone()
+        } else {
+            normalized
+        };
         Self {
             kube_version: RenderKubeVersion {
                 version: given.version.clone(),
@@ -167,7 +185,10 @@ impl RenderCapabilities {
 
     /// The object that templates see.
     pub(crate) fn to_value(&self, dialect: Dialect) -> Value {
-        Value::host(CapabilitiesHost { capabilities: self.clone(), dialect })
+        Value::host(CapabilitiesHost {
+            capabilities: self.clone(),
+            dialect,
+        })
     }
 }
 
@@ -188,7 +209,11 @@ impl CapabilitiesHost {
 
 impl Host for CapabilitiesHost {
     fn type_name(&self) -> &'static str {
-        if self.dialect.is_v4() { "*common.Capabilities" } else { "*chartutil.Capabilities" }
+        if self.dialect.is_v4() {
+            "*common.Capabilities"
+        } else {
+            "*chartutil.Capabilities"
+        }
     }
 
     fn kind(&self) -> Kind {
@@ -202,7 +227,9 @@ impl Host for CapabilitiesHost {
                 versions: self.capabilities.api_versions.clone(),
                 dialect: self.dialect,
             })),
-            "HelmVersion" => Some(Value::host(BuildInfo { dialect: self.dialect })),
+            "HelmVersion" => Some(Value::host(BuildInfo {
+                dialect: self.dialect,
+            })),
             _ => None,
         }
     }
@@ -210,7 +237,10 @@ impl Host for CapabilitiesHost {
     fn print(&self) -> Vec<u8> {
         let versions = self.capabilities.api_versions.join(" ");
         let version = String::from_utf8_lossy(&self.kube_version().print_fields()).into_owned();
-        let build = BuildInfo { dialect: self.dialect }.print();
+        let build = BuildInfo {
+            dialect: self.dialect,
+        }
+        .print();
         let build = String::from_utf8_lossy(&build).into_owned();
         format!("&{{{version} [{versions}] {build}}}").into_bytes()
     }
@@ -236,7 +266,12 @@ struct KubeVersionHost {
 
 impl KubeVersionHost {
     fn print_fields(&self) -> Vec<u8> {
-        let RenderKubeVersion { version, normalized, major, minor } = &self.version;
+        let RenderKubeVersion {
+            version,
+            normalized,
+            major,
+            minor,
+        } = &self.version;
         if self.dialect.is_v4() {
             format!("{{{version} {normalized} {major} {minor}}}").into_bytes()
         } else {
@@ -245,13 +280,21 @@ impl KubeVersionHost {
     }
 
     fn text(&self) -> &str {
-        if self.dialect.is_v4() { &self.version.normalized } else { &self.version.version }
+        if self.dialect.is_v4() {
+            &self.version.normalized
+        } else {
+            &self.version.version
+        }
     }
 }
 
 impl Host for KubeVersionHost {
     fn type_name(&self) -> &'static str {
-        if self.dialect.is_v4() { "common.KubeVersion" } else { "chartutil.KubeVersion" }
+        if self.dialect.is_v4() {
+            "common.KubeVersion"
+        } else {
+            "chartutil.KubeVersion"
+        }
     }
 
     fn kind(&self) -> Kind {
@@ -259,7 +302,10 @@ impl Host for KubeVersionHost {
     }
 
     fn method(&self, name: &str) -> Option<Method> {
-        const NOTHING: Signature = Signature { parameters: &[], variadic: None };
+        const NOTHING: Signature = Signature {
+            parameters: &[],
+            variadic: None,
+        };
         match name {
             "String" => Some(Method {
                 signature: NOTHING,
@@ -290,7 +336,12 @@ impl Host for KubeVersionHost {
     }
 
     fn to_json(&self) -> Option<Json> {
-        let RenderKubeVersion { version, major, minor, .. } = &self.version;
+        let RenderKubeVersion {
+            version,
+            major,
+            minor,
+            ..
+        } = &self.version;
         Some(json!({"Version": version, "Major": major, "Minor": minor}))
     }
 
@@ -307,7 +358,11 @@ struct VersionSet {
 
 impl Host for VersionSet {
     fn type_name(&self) -> &'static str {
-        if self.dialect.is_v4() { "common.VersionSet" } else { "chartutil.VersionSet" }
+        if self.dialect.is_v4() {
+            "common.VersionSet"
+        } else {
+            "chartutil.VersionSet"
+        }
     }
 
     fn kind(&self) -> Kind {
@@ -319,13 +374,24 @@ impl Host for VersionSet {
     }
 
     fn method(&self, name: &str) -> Option<Method> {
-        const TEXT: Signature = Signature { parameters: &[Type::String], variadic: None };
+        const TEXT: Signature = Signature {
+            parameters: &[Type::String],
+            variadic: None,
+        };
         (name == "Has").then_some(Method {
             signature: TEXT,
             call: |host, _, arguments| {
-                let version = arguments.first().and_then(Value::as_bytes).cloned().unwrap_or_default();
+                let version = arguments
+                    .first()
+                    .and_then(Value::as_bytes)
+                    .cloned()
+                    .unwrap_or_default();
                 on::<Self>(host, |this| {
-                    Value::Bool(this.versions.iter().any(|known| known.as_bytes() == &version[..]))
+                    Value::Bool(
+                        this.versions
+                            .iter()
+                            .any(|known| known.as_bytes() == &version[..]),
+                    )
                 })
             },
         })
@@ -337,7 +403,11 @@ impl Host for VersionSet {
 
     fn entries(&self) -> Option<Vec<(Value, Value)>> {
         let versions = self.versions.iter().enumerate();
-        Some(versions.map(|(at, v)| (Value::int(at as i64), Value::from(v.as_str()))).collect())
+        Some(
+            versions
+                .map(|(at, v)| (Value::int(at as i64), Value::from(v.as_str())))
+                .collect(),
+        )
     }
 
     fn print(&self) -> Vec<u8> {
@@ -393,7 +463,11 @@ impl Host for BuildInfo {
     }
 
     fn print(&self) -> Vec<u8> {
-        let client = if self.dialect.is_v4() { format!(" {KUBE_CLIENT_VERSION}") } else { String::new() };
+        let client = if self.dialect.is_v4() {
+            format!(" {KUBE_CLIENT_VERSION}")
+        } else {
+            String::new()
+        };
         format!("{{{}   {GO_VERSION}{client}}}", self.version()).into_bytes()
     }
 
@@ -412,7 +486,8 @@ impl Host for BuildInfo {
 
 fn on<T: 'static>(host: &dyn Host, call: impl FnOnce(&T) -> Value) -> Result<Value, FunctionError> {
     let this = host.as_any().downcast_ref::<T>();
-    this.map(call).ok_or_else(|| FunctionError::new("method called on a value of another type"))
+    this.map(call)
+        .ok_or_else(|| FunctionError::new("method called on a value of another type"))
 }
 
 #[cfg(test)]
@@ -426,7 +501,13 @@ mod tests {
             ("1.02", "v1.2", "v1.02", "v1.2", "2"),
             ("v1.5x", "v1.5", "v1.5x", "v1.5", "5"),
             ("v1.31.2", "v1.31.2", "v1.31.2", "v1.31.2", "31"),
-            ("1.27.16-gke.5", "v1.27.16", "v1.27.16-gke.5", "v1.27.16", "27"),
+            (
+                "1.27.16-gke.5",
+                "v1.27.16",
+                "v1.27.16-gke.5",
+                "v1.27.16",
+                "27",
+            ),
             ("v1.30.1+k3s1", "v1.30.1", "v1.30.1+k3s1", "v1.30.1", "30"),
         ];
         for (text, v3, v4, normalized, minor) in cases {
@@ -436,8 +517,20 @@ mod tests {
             assert_eq!(read(Dialect::V4_3).normalized, normalized);
             assert_eq!(read(Dialect::V3).minor, minor);
         }
-        for text in ["", "v", "1", "x", "1.x", "-1.2", "01.2", "99999999999999999999.1"] {
-            assert!(RenderKubeVersion::parse(text, Dialect::V3).is_err(), "{text}");
+        for text in [
+            "",
+            "v",
+            "1",
+            "x",
+            "1.x",
+            "-1.2",
+            "01.2",
+            "99999999999999999999.1",
+        ] {
+            assert!(
+                RenderKubeVersion::parse(text, Dialect::V3).is_err(),
+                "{text}"
+            );
         }
     }
 
@@ -445,7 +538,17 @@ mod tests {
     fn offline_capabilities_know_group_versions_but_no_kinds() {
         let offline = RenderCapabilities::offline();
         assert_eq!(offline.kube_version.version, "v1.37.0");
-        assert!(offline.api_versions.iter().any(|version| version == "policy/v1"));
-        assert!(!offline.api_versions.iter().any(|version| version.matches('/').count() > 1));
+        assert!(
+            offline
+                .api_versions
+                .iter()
+                .any(|version| version == "policy/v1")
+        );
+        assert!(
+            !offline
+                .api_versions
+                .iter()
+                .any(|version| version.matches('/').count() > 1)
+        );
     }
 }

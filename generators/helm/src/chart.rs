@@ -63,8 +63,13 @@ impl Chart {
 impl ChartFile {
     /// Whether this is a CRD to be installed before everything else: a YAML or JSON file below `crds/`.
     pub(crate) fn is_crd(&self) -> bool {
-        let extension = self.name.rsplit_once('.').map_or("", |(_, extension)| extension);
-        let manifest = ["yaml", "yml", "json"].iter().any(|e| extension.eq_ignore_ascii_case(e));
+        let extension = self
+            .name
+            .rsplit_once('.')
+            .map_or("", |(_, extension)| extension);
+        let manifest = ["yaml", "yml", "json"]
+            .iter()
+            .any(|e| extension.eq_ignore_ascii_case(e));
         manifest && self.name.starts_with("crds/")
     }
 }

@@ -17,8 +17,11 @@ pub(crate) fn chart_object(tree: &ChartTree, chart: NodeId, dialect: Dialect) ->
     let mut metadata = node.chart.metadata.clone();
     node.name.clone_into(&mut metadata.name);
     let declared = node.declared.as_ref();
-    metadata.dependencies =
-        declared.map(|list| list.iter().map(|dependency| dependency.borrow().clone()).collect());
+    metadata.dependencies = declared.map(|list| {
+        list.iter()
+            .map(|dependency| dependency.borrow().clone())
+            .collect()
+    });
     let is_root = node.parent.is_none();
     if !dialect.is_v4() {
         return Value::host(ChartHost { metadata, is_root });
@@ -42,11 +45,24 @@ type Field = (&'static str, &'static str, Value);
 fn metadata_fields(metadata: &Metadata, shape: Shape) -> Vec<Field> {
     let text = |text: &str| Value::from(text);
     let texts = |texts: &[String]| match shape {
-        Shape::Map => Value::list(texts.iter().map(|text| Value::from(text.as_str())).collect()),
+        Shape::Map => Value::list(
+            texts
+                .iter()
+                .map(|text| Value::from(text.as_str()))
+                .collect(),
+        ),
         Shape::Struct => Value::strings(texts.iter().map(String::as_str)),
     };
-    let maintainers = metadata.maintainers.iter().map(|m| maintainer(m, shape)).collect();
-    let dependencies = metadata.dependencies().iter().map(|d| dependency(d, shape)).collect();
+    let maintainers = metadata
+        .maintainers
+        .iter()
+        .map(|m| maintainer(m, shape))
+        .collect();
+    let dependencies = metadata
+        .dependencies()
+        .iter()
+        .map(|d| dependency(d, shape))
+        .collect();
     let structs = |name, items| match shape {
         Shape::Map => Value::list(items),
         Shape::Struct => Value::List(List::new(ListType::Named(name), items)),
@@ -58,7 +74,11 @@ fn metadata_fields(metadata: &Metadata, shape: Shape) -> Vec<Field> {
         ("Version", "version", text(&metadata.version)),
         ("Description", "description", text(&metadata.description)),
         ("Keywords", "keywords", texts(&metadata.keywords)),
-        ("Maintainers", "maintainers", structs("[]*chart.Maintainer", maintainers)),
+        (
+            "Maintainers",
+            "maintainers",
+            structs("[]*chart.Maintainer", maintainers),
+        ),
         ("Icon", "icon", text(&metadata.icon)),
         ("APIVersion", "apiVersion", text(&metadata.api_version)),
         ("Condition", "condition", text(&metadata.condition)),
@@ -67,7 +87,11 @@ fn metadata_fields(metadata: &Metadata, shape: Shape) -> Vec<Field> {
         ("Deprecated", "deprecated", Value::Bool(metadata.deprecated)),
         ("Annotations", "annotations", annotations(metadata)),
         ("KubeVersion", "kubeVersion", text(&metadata.kube_version)),
-        ("Dependencies", "dependencies", structs("[]*chart.Dependency", dependencies)),
+        (
+            "Dependencies",
+            "dependencies",
+            structs("[]*chart.Dependency", dependencies),
+        ),
         ("Type", "type", text(&metadata.kind)),
     ]
 }
@@ -98,9 +122,21 @@ fn dependency(dependency: &Dependency, shape: Shape) -> Value {
     let imports = dependency.import_values.iter().map(import).collect();
     let fields = vec![
         ("Name", "name", Value::from(dependency.name.as_str())),
-        ("Version", "version", Value::from(dependency.version.as_str())),
-        ("Repository", "repository", Value::from(dependency.repository.as_str())),
-        ("Condition", "condition", Value::from(dependency.condition.as_str())),
+        (
+            "Version",
+            "version",
+            Value::from(dependency.version.as_str()),
+        ),
+        (
+            "Repository",
+            "repository",
+            Value::from(dependency.repository.as_str()),
+        ),
+        (
+            "Condition",
+            "condition",
+            Value::from(dependency.condition.as_str()),
+        ),
         ("Tags", "tags", tags),
         ("Enabled", "enabled", Value::Bool(dependency.enabled)),
         ("ImportValues", "import-values", Value::list(imports)),
@@ -124,7 +160,11 @@ fn structure(
 ) -> Value {
     match shape {
         Shape::Map => Value::map(fields.into_iter().map(|(name, _, value)| (name, value))),
-        Shape::Struct => Value::host(StructHost { type_name, fields, always }),
+        Shape::Struct => Value::host(StructHost {
+            type_name,
+            fields,
+            always,
+        }),
     }
 }
 
@@ -184,7 +224,9 @@ impl Host for ChartHost {
     fn field(&self, name: &str) -> Option<Value> {
         match name {
             "IsRoot" => Some(Value::Bool(self.is_root)),
-            "Metadata" => Some(Value::host(MetadataHost { metadata: self.metadata.clone() })),
+            "Metadata" => Some(Value::host(MetadataHost {
+                metadata: self.metadata.clone(),
+            })),
             // The two that templates ask for again and again.
             "Name" => Some(Value::from(self.metadata.name.as_str())),
             "Version" => Some(Value::from(self.metadata.version.as_str())),
@@ -194,7 +236,10 @@ impl Host for ChartHost {
 
     fn print(&self) -> Vec<u8> {
         let mut text = b"{".to_vec();
-        text.extend(print_fields(&metadata_fields(&self.metadata, Shape::Struct)));
+        text.extend(print_fields(&metadata_fields(
+            &self.metadata,
+            Shape::Struct,
+        )));
         text.extend(format!(" {}}}", self.is_root).bytes());
         text
     }
@@ -234,7 +279,10 @@ impl Host for MetadataHost {
     }
 
     fn to_json(&self) -> Option<Json> {
-        Some(Json::Object(json_fields(&metadata_fields(&self.metadata, Shape::Struct), &[])))
+        Some(Json::Object(json_fields(
+            &metadata_fields(&self.metadata, Shape::Struct),
+            &[],
+        )))
     }
 
     fn as_any(&self) -> &dyn Any {
@@ -243,7 +291,10 @@ impl Host for MetadataHost {
 }
 
 fn field(fields: &[Field], name: &str) -> Option<Value> {
-    fields.iter().find(|(field, ..)| *field == name).map(|(_, _, value)| value.clone())
+    fields
+        .iter()
+        .find(|(field, ..)| *field == name)
+        .map(|(_, _, value)| value.clone())
 }
 
 fn print_fields(fields: &[Field]) -> Vec<u8> {

@@ -5,7 +5,7 @@
 
 use crate::{
     tree::{ChartTree, NodeId},
-    values::{deep_copy, empty_map, fresh},
+    values::{MAX_VALUES_DEPTH, deep_copy, empty_map, fresh},
 };
 use std::collections::BTreeSet;
 use whipstaff_gotemplate::{Bytes, Dialect, Map, Value, format};
@@ -107,7 +107,9 @@ impl<'a> Coalescer<'a> {
             Some(_) => None,
         };
         let Some(below) = table(child) else {
-            self.warn("warning: skipping globals because destination global is not a table.".into());
+            self.warn(
+                "warning: skipping globals because destination global is not a table.".into(),
+            );
             return;
         };
         let Some(above) = table(parent) else {
@@ -141,7 +143,9 @@ impl<'a> Coalescer<'a> {
         let prefix = join(prefix, &node.name);
         let cleans = self.drops_default_nulls && nulls == Nulls::Remove;
         let is_child = |key: &Bytes| {
-            node.children.iter().any(|child| self.tree.node(*child).name.as_bytes() == &key[..])
+            node.children
+                .iter()
+                .any(|child| self.tree.node(*child).name.as_bytes() == &key[..])
         };
         for (key, default) in deep_copy(&node.values).entries() {
             match (values.get(&key), default) {
@@ -193,6 +197,21 @@ pub(crate) fn merge_tables(
     nulls: Nulls,
     warn: &mut dyn FnMut(String),
 ) {
+    merge_at_depth(above, below, prefix, nulls, warn, 0);
+}
+
+fn merge_at_depth(
+    above: &Map,
+    below: &Map,
+    prefix: &str,
+    nulls: Nulls,
+    warn: &mut dyn FnMut(String),
+    depth: usize,
+) {
+    // Only a table that was put into itself is deeper than what was read, and such values are refused afterwards.
+    if depth > 2 * MAX_VALUES_DEPTH {
+        return;
+    }
     let had_value: BTreeSet<Bytes> = below
         .entries()
         .into_iter()
@@ -212,7 +231,8 @@ pub(crate) fn merge_tables(
                 above.remove(&key);
             }
             (Some(Value::Map(table)), Value::Map(default)) => {
-                merge_tables(&table, default, &join(prefix, &key.to_text()), nulls, warn);
+                let prefix = join(prefix, &key.to_text());
+                merge_at_depth(&table, default, &prefix, nulls, warn, depth + 1);
             }
             (Some(_), Value::Map(_)) => warn(format!(
                 "warning: cannot overwrite table with non table for {} ({})",
@@ -242,7 +262,11 @@ fn remove_nulls(map: &Map) {
 }
 
 fn join(prefix: &str, name: &str) -> String {
-    if prefix.is_empty() { name.to_owned() } else { format!("{prefix}.{name}") }
+    if prefix.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{prefix}.{name}")
+    }
 }
 
 fn printed(value: &Value) -> String {
@@ -251,5 +275,8 @@ fn printed(value: &Value) -> String {
 
 fn type_mismatch(chart: &str, value: Value) -> TypeMismatch {
     let value = String::from_utf8_lossy(&format::sprintf(b"%t", &[value])).into_owned();
-    TypeMismatch { chart: chart.to_owned(), value }
+    TypeMismatch {
+        chart: chart.to_owned(),
+        value,
+    }
 }

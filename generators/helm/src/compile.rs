@@ -27,8 +27,17 @@ pub struct CompileError {
 impl From<ParseError> for CompileError {
     fn from(error: ParseError) -> Self {
         // Helm splits the whole text at `: ` and shows the last part.
-        let message = error.message.rsplit(": ").next().unwrap_or_default().to_owned();
-        Self { name: error.name, line: error.line, message }
+        let message = error
+            .message
+            .rsplit(": ")
+            .next()
+            .unwrap_or_default()
+            .to_owned();
+        Self {
+            name: error.name,
+            line: error.line,
+            message,
+        }
     }
 }
 
@@ -86,14 +95,17 @@ impl Compiler {
 
     fn find(&self, key: &SetKey) -> Option<Arc<TemplateSet>> {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.iter().find(|(known, _)| known == key).map(|(_, set)| Arc::clone(set))
+        kept.iter()
+            .find(|(known, _)| known == key)
+            .map(|(_, set)| Arc::clone(set))
     }
 }
 
 /// The order in which Helm parses and executes: deepest paths first, and within a depth the last name first.
 pub(crate) fn render_order<'a>(names: impl Iterator<Item = &'a String>) -> Vec<&'a String> {
-    let mut names: Vec<(usize, &String)> =
-        names.map(|name| (name.bytes().filter(|byte| *byte == b'/').count(), name)).collect();
+    let mut names: Vec<(usize, &String)> = names
+        .map(|name| (name.bytes().filter(|byte| *byte == b'/').count(), name))
+        .collect();
     names.sort_unstable_by(|one, other| other.cmp(one));
     names.into_iter().map(|(_, name)| name).collect()
 }

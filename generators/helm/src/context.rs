@@ -38,7 +38,11 @@ pub(crate) struct Renderable {
 
 /// The map type of Helm's `Values`.
 pub(crate) fn values_type(dialect: Dialect) -> MapType {
-    if dialect.is_v4() { MapType::VALUES_V4 } else { MapType::VALUES_V3 }
+    if dialect.is_v4() {
+        MapType::VALUES_V4
+    } else {
+        MapType::VALUES_V3
+    }
 }
 
 /// Everything that contexts are made of.
@@ -65,21 +69,26 @@ impl<'a> ContextBuilder<'a> {
             ("Revision", Value::int(release.revision)),
             ("Service", Value::from("Helm")),
         ]);
-        Self { tree, dialect, release, capabilities: capabilities.to_value(dialect) }
+        Self {
+            tree,
+            dialect,
+            release,
+            capabilities: capabilities.to_value(dialect),
+        }
     }
 
     /// All templates by their paths, with their contexts. Of two charts with the same path, the later one's templates are kept.
     pub(crate) fn renderables(&self, values: &Map) -> BTreeMap<String, Renderable> {
         let mut templates = BTreeMap::new();
         let values = values.with_type(values_type(self.dialect));
-        self.add_chart(ChartTree::ROOT, values, &mut templates);
+        self.add_chart(ChartTree::ROOT, &values, &mut templates);
         templates
     }
 
     fn add_chart(
         &self,
         chart: NodeId,
-        values: Map,
+        values: &Map,
         templates: &mut BTreeMap<String, Renderable>,
     ) -> Map {
         let node = self.tree.node(chart);
@@ -92,12 +101,14 @@ impl<'a> ContextBuilder<'a> {
             ("Values", Value::Map(values.clone())),
             ("Subcharts", Value::Map(subcharts.clone())),
         ]);
-        let Value::Map(context) = context else { return subcharts };
+        let Value::Map(context) = context else {
+            return subcharts;
+        };
         for child in &node.children {
             let name = &self.tree.node(*child).name;
-            let below = table(&values, name).unwrap_or_else(empty_map);
+            let below = table(values, name).unwrap_or_else(empty_map);
             let below = below.with_type(values_type(self.dialect));
-            let subchart = self.add_chart(*child, below, templates);
+            let subchart = self.add_chart(*child, &below, templates);
             subcharts.insert(name.as_str(), Value::Map(subchart));
         }
         let path = self.tree.full_path(chart);

@@ -33,7 +33,10 @@ impl<'a> Fields<'a> {
     ) -> Result<Self, DecodeError> {
         let entries = match value {
             Value::Null => BTreeMap::new(),
-            Value::Object(map) => map.iter().map(|(key, value)| (key.as_str(), value)).collect(),
+            Value::Object(map) => map
+                .iter()
+                .map(|(key, value)| (key.as_str(), value))
+                .collect(),
             other => {
                 return Err(DecodeError {
                     found: json_type(other),
@@ -153,8 +156,12 @@ fn text(value: &Value) -> Option<String> {
 fn single_precision(value: f64) -> String {
     let value = value as f32;
     let scientific = format!("{value:e}");
-    let parts = scientific.split_once('e').map(|(digits, power)| (digits, power.parse::<i32>()));
-    let Some((digits, Ok(exponent))) = parts else { return scientific };
+    let parts = scientific
+        .split_once('e')
+        .map(|(digits, power)| (digits, power.parse::<i32>()));
+    let Some((digits, Ok(exponent))) = parts else {
+        return scientific;
+    };
     if (-4..6).contains(&exponent) {
         return value.to_string();
     }
@@ -173,7 +180,10 @@ mod tests {
             (json!("a"), "a"),
             (json!(5), "5"),
             (json!(-5), "-5"),
-            (json!(18_446_744_073_709_551_615_u64), "18446744073709551615"),
+            (
+                json!(18_446_744_073_709_551_615_u64),
+                "18446744073709551615",
+            ),
             (json!(true), "true"),
             (json!(1.10), "1.1"),
             (json!(1.0), "1"),

@@ -6,7 +6,7 @@ use crate::{
     load::MAX_CHARTS,
     metadata::Dependency,
     tree::{ChartTree, Declared, NodeId},
-    values::{deep_copy, empty_map, path_value, table},
+    values::{deep_copy, empty_map, is_within_limits, path_value, table},
     version::is_compatible,
 };
 use serde_json::{Value as Json, json};
@@ -23,6 +23,13 @@ pub enum DependencyError {
     /// Aliases multiply subcharts over [`MAX_CHARTS`].
     #[error("aliases make more than {MAX_CHARTS} charts")]
     TooMany,
+    /// Imports make a table contain itself, or values grow over [`MAX_VALUES_DEPTH`](crate::MAX_VALUES_DEPTH) or
+    /// [`MAX_VALUES_ENTRIES`](crate::MAX_VALUES_ENTRIES).
+    #[error("imported values of chart {chart} contain themselves or are too large")]
+    Imports {
+        /// Name of the chart that imports.
+        chart: String,
+    },
 }
 
 /// Removes disabled subcharts, makes the copies that aliases ask for and takes over imported values.
@@ -43,7 +50,9 @@ fn enable(
     path: &str,
     dialect: Dialect,
 ) -> Result<(), DependencyError> {
-    let Some(declared) = tree.node(chart).declared.clone() else { return Ok(()) };
+    let Some(declared) = tree.node(chart).declared.clone() else {
+        return Ok(());
+    };
     let children = choose_children(tree, chart, &declared, dialect)?;
     tree.set_children(chart, children);
     let values = Coalescer::new(tree, dialect).coalesce(chart, values, Nulls::Remove)?;
@@ -87,7 +96,9 @@ fn choose_children(
         |child: &&NodeId| !declared.iter().any(|d| matches(tree, **child, &d.borrow()));
     let mut children: Vec<NodeId> = present.iter().filter(undeclared).copied().collect();
     for dependency in declared {
-        let found = present.iter().find(|child| matches(tree, **child, &dependency.borrow()));
+        let found = present
+            .iter()
+            .find(|child| matches(tree, **child, &dependency.borrow()));
         if let Some(child) = found.copied() {
             if tree.len() >= MAX_CHARTS * 2 {
                 return Err(DependencyError::TooMany);
@@ -97,7 +108,8 @@ fn choose_children(
         }
         let mut dependency = dependency.borrow_mut();
         if !dependency.alias.is_empty() {
-            dependency.name = dependency.alias.clone();
+            let alias = dependency.alias.clone();
+            dependency.name = alias;
         }
     }
     Ok(children)
@@ -116,7 +128,9 @@ fn copy(tree: &mut ChartTree, chart: NodeId, alias: &str, dialect: Dialect) -> N
     node.declared = node.declared.map(|list| list.iter().map(own).collect());
     let subcharts = std::mem::take(&mut node.children);
     let copied = tree.add(node);
-    let subcharts = subcharts.into_iter().map(|child| tree.add(tree.node(child).clone()));
+    let subcharts = subcharts
+        .into_iter()
+        .map(|child| tree.add(tree.node(child).clone()));
     let subcharts = subcharts.collect();
     tree.set_children(copied, subcharts);
     copied
@@ -124,17 +138,23 @@ fn copy(tree: &mut ChartTree, chart: NodeId, alias: &str, dialect: Dialect) -> N
 
 /// The first of the conditions that is a boolean decides; else tags do: one that is true enables, one that is false disables.
 fn is_enabled(dependency: &Dependency, values: &Map, path: &str) -> bool {
-    let conditions = dependency.condition.trim().split(',').filter(|c| !c.is_empty());
+    let conditions = dependency
+        .condition
+        .trim()
+        .split(',')
+        .filter(|c| !c.is_empty());
     for condition in conditions {
         if let Some(Value::Bool(enabled)) = path_value(values, &format!("{path}{condition}")) {
             return enabled;
         }
     }
-    let Some(tags) = table(values, "tags") else { return true };
+    let Some(tags) = table(values, "tags") else {
+        return true;
+    };
     let found = |wanted: bool| {
-        dependency.tags.iter().any(|tag| {
-            matches!(tags.get(tag.as_bytes()), Some(Value::Bool(value)) if value == wanted)
-        })
+        dependency.tags.iter().any(
+            |tag| matches!(tags.get(tag.as_bytes()), Some(Value::Bool(value)) if value == wanted),
+        )
     };
     found(true) || !found(false)
 }
@@ -147,9 +167,18 @@ fn import_values(
     for child in tree.node(chart).children.clone() {
         import_values(tree, child, dialect)?;
     }
-    let Some(declared) = tree.node(chart).declared.clone() else { return Ok(()) };
+    let Some(declared) = tree.node(chart).declared.clone() else {
+        return Ok(());
+    };
     let values = Coalescer::new(tree, dialect).coalesce(chart, &empty_map(), Nulls::Keep)?;
     let imported = empty_map();
+    let owner = tree.node(chart).name.clone();
+    let within = |map: &Map| {
+        let refused = || DependencyError::Imports {
+            chart: owner.clone(),
+        };
+        is_within_limits(map).then_some(()).ok_or_else(refused)
+    };
     for dependency in &declared {
         let mut dependency = dependency.borrow_mut();
         let name = dependency.name.clone();
@@ -159,11 +188,16 @@ fn import_values(
         let imports = std::mem::take(&mut dependency.import_values);
         let mut kept = Vec::new();
         for import in imports.iter().filter(|_| !rewritten) {
-            let Some((child, parent)) = import_paths(import) else { continue };
+            let Some((child, parent)) = import_paths(import) else {
+                continue;
+            };
             kept.push(json!({"child": child, "parent": parent}));
             if let Some(found) = table(&values, &format!("{name}.{child}")) {
                 let found = nest(&parent, found);
                 merge_tables(&imported, &found, "", Nulls::Keep, &mut |_| {});
+                // Tables are shared, so that one may have been put into itself.
+                within(&imported)?;
+                within(&values)?;
             }
         }
         dependency.import_values = kept;
@@ -171,6 +205,7 @@ fn import_values(
     // What is imported stands below the chart's own values.
     let values = deep_copy(&values);
     merge_tables(&values, &imported, "", Nulls::Keep, &mut |_| {});
+    within(&values)?;
     tree.node_mut(chart).values = values;
     Ok(())
 }
@@ -200,4 +235,104 @@ fn nest(path: &str, table: Map) -> Map {
         outer.insert(key, Value::Map(table));
         outer
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::load::load;
+    use std::sync::Arc;
+    use whipstaff_generator::FileTree;
+
+    fn process(files: &[(&str, &str)], dialect: Dialect) -> Result<ChartTree, DependencyError> {
+        let mut tree = FileTree::new();
+        for (path, text) in files {
+            tree.insert(*path, text.as_bytes()).unwrap();
+        }
+        let mut tree = ChartTree::new(&Arc::new(load(&tree, dialect).unwrap()));
+        process_dependencies(&mut tree, &empty_map(), dialect)?;
+        Ok(tree)
+    }
+
+    #[test]
+    fn tables_that_imports_put_into_themselves_are_refused() {
+        let files = [
+            (
+                "Chart.yaml",
+                "name: a\nversion: 1.0.0\ndependencies:\n- name: b\n  version: 1.0.0\n  import-values:\n  \
+                 - {child: exports.x.w, parent: k}\n  - {child: exports, parent: k}\n",
+            ),
+            ("charts/b/Chart.yaml", "name: b\nversion: 1.0.0\n"),
+            ("charts/b/values.yaml", "exports: {x: {w: {z: 1}}}\n"),
+        ];
+        for dialect in [Dialect::V3, Dialect::V4_3] {
+            let error = process(&files, dialect).unwrap_err();
+            assert_eq!(
+                error,
+                DependencyError::Imports {
+                    chart: "a".to_owned()
+                }
+            );
+        }
+    }
+
+    #[test]
+    fn values_that_imports_multiply_are_refused() {
+        let mut files: Vec<(String, String)> = Vec::new();
+        let imports: Vec<String> = (0..40)
+            .map(|n| format!("  - {{child: v, parent: v.k{n}}}\n"))
+            .collect();
+        let imports = imports.concat();
+        for depth in 0..8 {
+            let folder = "charts/c/".repeat(depth);
+            let dependency =
+                format!("dependencies:\n- name: c\n  version: 1.0.0\n  import-values:\n{imports}");
+            let dependency = if depth < 7 { dependency } else { String::new() };
+            files.push((
+                format!("{folder}Chart.yaml"),
+                format!("name: c\nversion: 1.0.0\n{dependency}"),
+            ));
+            files.push((format!("{folder}values.yaml"), "v: {a: 1}\n".to_owned()));
+        }
+        let files: Vec<_> = files
+            .iter()
+            .map(|(path, text)| (path.as_str(), text.as_str()))
+            .collect();
+        let error = process(&files, Dialect::V4_3).unwrap_err();
+        assert_eq!(
+            error,
+            DependencyError::Imports {
+                chart: "c".to_owned()
+            }
+        );
+    }
+
+    #[test]
+    fn aliases_that_multiply_charts_are_refused() {
+        let mut files: Vec<(String, String)> = Vec::new();
+        let aliases: Vec<String> = (0..40)
+            .map(|n| format!("- {{name: c, version: 1.0.0, alias: c{n}}}\n"))
+            .collect();
+        let aliases = aliases.concat();
+        for depth in 0..5 {
+            let folder = "charts/c/".repeat(depth);
+            let dependencies = if depth < 4 {
+                format!("dependencies:\n{aliases}")
+            } else {
+                String::new()
+            };
+            files.push((
+                format!("{folder}Chart.yaml"),
+                format!("name: c\nversion: 1.0.0\n{dependencies}"),
+            ));
+        }
+        let files: Vec<_> = files
+            .iter()
+            .map(|(path, text)| (path.as_str(), text.as_str()))
+            .collect();
+        assert_eq!(
+            process(&files, Dialect::V4_3).unwrap_err(),
+            DependencyError::TooMany
+        );
+    }
 }

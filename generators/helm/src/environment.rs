@@ -35,12 +35,14 @@ impl CurrentTemplate {
 }
 
 impl<'a> RenderEnvironment<'a> {
-    pub(crate) fn new(
-        snapshot: &'a LookupSnapshot,
-        seed: Seed,
-        template: CurrentTemplate,
-    ) -> Self {
-        Self { snapshot, questions: BTreeSet::new(), seed, stream: Stream::default(), template }
+    pub(crate) fn new(snapshot: &'a LookupSnapshot, seed: Seed, template: CurrentTemplate) -> Self {
+        Self {
+            snapshot,
+            questions: BTreeSet::new(),
+            seed,
+            stream: Stream::default(),
+            template,
+        }
     }
 
     /// Every question that was asked.
@@ -72,7 +74,10 @@ impl Environment for RenderEnvironment<'_> {
             return (now, 0);
         }
         match SystemTime::now().duration_since(UNIX_EPOCH) {
-            Ok(since) => (i64::try_from(since.as_secs()).unwrap_or(i64::MAX), since.subsec_nanos()),
+            Ok(since) => (
+                i64::try_from(since.as_secs()).unwrap_or(i64::MAX),
+                since.subsec_nanos(),
+            ),
             Err(_) => (0, 0),
         }
     }
@@ -125,7 +130,10 @@ mod tests {
     #[test]
     fn stable_randomness_depends_on_key_and_template_only() {
         let snapshot = LookupSnapshot::new();
-        let seed = Seed::Stable { key: [7; 32], now: 5 };
+        let seed = Seed::Stable {
+            key: [7; 32],
+            now: 5,
+        };
         let template = CurrentTemplate::default();
         let mut one = RenderEnvironment::new(&snapshot, seed, template.clone());
         template.set("a");
@@ -157,6 +165,9 @@ mod tests {
         assert!(environment.lookup(question("known")).unwrap().is_object());
         assert!(environment.lookup(question("new")).unwrap().is_null());
         assert!(environment.lookup(question("new")).unwrap().is_null());
-        assert_eq!(environment.into_questions(), [question("known"), question("new")]);
+        assert_eq!(
+            environment.into_questions(),
+            [question("known"), question("new")]
+        );
     }
 }

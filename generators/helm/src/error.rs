@@ -1,8 +1,8 @@
 //! Why a chart cannot be rendered.
 
 use crate::{
-    compile::CompileError, dependencies::DependencyError, load::LoadError,
-    manifest::ManifestError, schema::SchemaError, template_error::TemplateError,
+    compile::CompileError, dependencies::DependencyError, load::LoadError, manifest::ManifestError,
+    schema::SchemaError, template_error::TemplateError,
 };
 use whipstaff_generator::{Error, ErrorKind, Location, ObjectSetError};
 
@@ -60,14 +60,18 @@ impl RenderError {
     fn location(&self, chart: &str) -> Option<Location> {
         let inside = |path: &str| {
             // Templates are named with the chart's name in front; the tree's paths start below it.
-            let below = path.strip_prefix(chart).and_then(|rest| rest.strip_prefix('/'));
+            let below = path
+                .strip_prefix(chart)
+                .and_then(|rest| rest.strip_prefix('/'));
             below.unwrap_or(path).to_owned()
         };
         match self {
             Self::Compile(error) => Some(Location::line(inside(&error.name), error.line)),
-            Self::Template(error) => {
-                Some(Location::column(inside(&error.name), error.line, error.column + 1))
-            }
+            Self::Template(error) => Some(Location::column(
+                inside(&error.name),
+                error.line,
+                error.column + 1,
+            )),
             Self::Manifest(
                 ManifestError::Yaml { path, .. } | ManifestError::Fields { path, .. },
             ) => Some(Location::file(inside(path))),

@@ -17,7 +17,12 @@ pub(crate) struct Files(BTreeMap<String, Arc<[u8]>>);
 impl Files {
     /// The files of a chart.
     pub(crate) fn new(files: &[ChartFile]) -> Self {
-        Self(files.iter().map(|file| (file.name.clone(), Arc::clone(&file.data))).collect())
+        Self(
+            files
+                .iter()
+                .map(|file| (file.name.clone(), Arc::clone(&file.data)))
+                .collect(),
+        )
     }
 
     fn get(&self, path: &str) -> &[u8] {
@@ -26,9 +31,15 @@ impl Files {
 
     /// A pattern that cannot be read matches everything.
     fn glob(&self, pattern: &str) -> Self {
-        let Ok(glob) = Glob::new(pattern, &['/']) else { return self.clone() };
+        let Ok(glob) = Glob::new(pattern, &['/']) else {
+            return self.clone();
+        };
         let matching = self.0.iter().filter(|(path, _)| glob.is_match(path));
-        Self(matching.map(|(path, data)| (path.clone(), Arc::clone(data))).collect())
+        Self(
+            matching
+                .map(|(path, data)| (path.clone(), Arc::clone(data)))
+                .collect(),
+        )
     }
 
     /// The files as YAML, by the last part of their paths.
@@ -64,7 +75,8 @@ fn on_files<T: Into<Value>>(
     call: impl FnOnce(&Files) -> T,
 ) -> Result<Value, FunctionError> {
     let files = host.as_any().downcast_ref::<Files>();
-    let files = files.ok_or_else(|| FunctionError::new("method of files called on something else"))?;
+    let files =
+        files.ok_or_else(|| FunctionError::new("method of files called on something else"))?;
     Ok(call(files).into())
 }
 
@@ -73,12 +85,19 @@ fn on_path(
     arguments: &[Value],
     call: impl FnOnce(&Files, &str) -> Value,
 ) -> Result<Value, FunctionError> {
-    let path = arguments.first().and_then(Value::as_bytes).cloned().unwrap_or_default();
+    let path = arguments
+        .first()
+        .and_then(Value::as_bytes)
+        .cloned()
+        .unwrap_or_default();
     on_files(host, |files| call(files, &path.to_text()))
 }
 
 fn bytes(data: &[u8]) -> Value {
-    let items = data.iter().map(|byte| Value::Uint(UintKind::Uint8, u64::from(*byte))).collect();
+    let items = data
+        .iter()
+        .map(|byte| Value::Uint(UintKind::Uint8, u64::from(*byte)))
+        .collect();
     Value::List(List::new(ListType::Byte, items))
 }
 
@@ -96,13 +115,21 @@ impl Host for Files {
     }
 
     fn method(&self, name: &str) -> Option<Method> {
-        const TEXT: Signature = Signature { parameters: &[Type::String], variadic: None };
-        const NOTHING: Signature = Signature { parameters: &[], variadic: None };
+        const TEXT: Signature = Signature {
+            parameters: &[Type::String],
+            variadic: None,
+        };
+        const NOTHING: Signature = Signature {
+            parameters: &[],
+            variadic: None,
+        };
         Some(match name {
             "Get" => Method {
                 signature: TEXT,
                 call: |host, _, arguments| {
-                    on_path(host, arguments, |files, path| Value::string(files.get(path)))
+                    on_path(host, arguments, |files, path| {
+                        Value::string(files.get(path))
+                    })
                 },
             },
             "GetBytes" => Method {
@@ -127,7 +154,9 @@ impl Host for Files {
             },
             "AsSecrets" => Method {
                 signature: NOTHING,
-                call: |host, _, _| on_files(host, |files| files.as_yaml(|data| STANDARD.encode(data))),
+                call: |host, _, _| {
+                    on_files(host, |files| files.as_yaml(|data| STANDARD.encode(data)))
+                },
             },
             _ => return None,
         })
@@ -148,13 +177,17 @@ impl Host for Files {
     }
 
     fn print(&self) -> Vec<u8> {
-        let entries = self.0.iter().map(|(path, data)| (path.as_str(), bytes(data)));
+        let entries = self
+            .0
+            .iter()
+            .map(|(path, data)| (path.as_str(), bytes(data)));
         let map = Value::map(entries);
         whipstaff_gotemplate::format::sprint(&[map])
     }
 
     fn to_json(&self) -> Option<Json> {
-        let entry = |(path, data): (&String, &Arc<[u8]>)| (path.clone(), Json::from(STANDARD.encode(data)));
+        let entry =
+            |(path, data): (&String, &Arc<[u8]>)| (path.clone(), Json::from(STANDARD.encode(data)));
         Some(Json::Object(self.0.iter().map(entry).collect()))
     }
 

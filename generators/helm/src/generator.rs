@@ -29,7 +29,9 @@ impl Generator for HelmGenerator {
     }
 
     fn detects(&self, files: &FileTree) -> Option<String> {
-        files.contains("Chart.yaml").then(|| "found `Chart.yaml`".to_owned())
+        files
+            .contains("Chart.yaml")
+            .then(|| "found `Chart.yaml`".to_owned())
     }
 
     fn prepare(&self, files: &FileTree, options: &Json) -> Result<Box<dyn Prepared>, Error> {
@@ -74,7 +76,10 @@ impl Prepared for PreparedChart {
             }
         }
         for Manifest { path, value, .. } in rendered.manifests {
-            generated.objects.push_document(value, &path).map_err(object_error)?;
+            generated
+                .objects
+                .push_document(value, &path)
+                .map_err(object_error)?;
         }
         for hook in rendered.hooks {
             generated.hooks.extend(self.hook(hook)?);
@@ -120,7 +125,9 @@ impl PreparedChart {
             capabilities.kube_version = RenderKubeVersion::parse(version, dialect)
                 .map_err(|error| Error::new(ErrorKind::Parameters, error.to_string()))?;
         }
-        capabilities.api_versions.extend(self.options.api_versions.iter().cloned());
+        capabilities
+            .api_versions
+            .extend(self.options.api_versions.iter().cloned());
         Ok(capabilities)
     }
 
@@ -130,9 +137,17 @@ impl PreparedChart {
         if self.options.disable_hooks || (self.options.skip_tests && only_tests) {
             return Ok(Vec::new());
         }
-        let HookManifest { manifest, events, weight, delete_policies, .. } = hook;
+        let HookManifest {
+            manifest,
+            events,
+            weight,
+            delete_policies,
+            ..
+        } = hook;
         let mut objects = ObjectSet::new();
-        objects.push_document(manifest.value, &manifest.path).map_err(object_error)?;
+        objects
+            .push_document(manifest.value, &manifest.path)
+            .map_err(object_error)?;
         let hook = |object: Object| Hook {
             object,
             source: manifest.path.clone(),
@@ -140,7 +155,10 @@ impl PreparedChart {
             weight,
             delete_policies: delete_policies.clone(),
         };
-        Ok(objects.into_iter().map(|sourced| hook(sourced.object)).collect())
+        Ok(objects
+            .into_iter()
+            .map(|sourced| hook(sourced.object))
+            .collect())
     }
 }
 
@@ -152,7 +170,9 @@ fn add_crds(crd: &CrdFile, objects: &mut ObjectSet) -> Result<(), Error> {
             .caused_by(error)
     })?;
     for document in documents {
-        objects.push_document(document.value, &crd.path).map_err(object_error)?;
+        objects
+            .push_document(document.value, &crd.path)
+            .map_err(object_error)?;
     }
     Ok(())
 }

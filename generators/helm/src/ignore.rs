@@ -91,18 +91,30 @@ impl Rule {
             return Err(IgnoreError::DoubleStar);
         }
         path_matches(line, "abc")?;
-        let (negated, rest) = line.strip_prefix('!').map_or((false, line), |rest| (true, rest));
-        let (folders_only, rest) = rest.strip_suffix('/').map_or((false, rest), |rest| (true, rest));
+        let (negated, rest) = line
+            .strip_prefix('!')
+            .map_or((false, line), |rest| (true, rest));
+        let (folders_only, rest) = rest
+            .strip_suffix('/')
+            .map_or((false, rest), |rest| (true, rest));
         let whole_path = rest.contains('/');
         let pattern = rest.strip_prefix('/').unwrap_or(rest).to_owned();
-        Ok(Some(Self { pattern, negated, folders_only, whole_path }))
+        Ok(Some(Self {
+            pattern,
+            negated,
+            folders_only,
+            whole_path,
+        }))
     }
 
     fn matches(&self, path: &str) -> bool {
         let name = if self.whole_path {
             path
         } else {
-            path.trim_end_matches('/').rsplit('/').next().unwrap_or(path)
+            path.trim_end_matches('/')
+                .rsplit('/')
+                .next()
+                .unwrap_or(path)
         };
         path_matches(&self.pattern, name).unwrap_or(false)
     }
@@ -156,13 +168,20 @@ mod tests {
         ];
         for (rules, path, is_folder, ignored) in cases {
             let parsed = IgnoreRules::parse(rules).unwrap();
-            assert_eq!(parsed.ignores(path, is_folder), ignored, "{rules:?} {path:?}");
+            assert_eq!(
+                parsed.ignores(path, is_folder),
+                ignored,
+                "{rules:?} {path:?}"
+            );
         }
     }
 
     #[test]
     fn malformed_rules_are_refused() {
-        assert_eq!(IgnoreRules::parse("a/**").unwrap_err(), IgnoreError::DoubleStar);
+        assert_eq!(
+            IgnoreRules::parse("a/**").unwrap_err(),
+            IgnoreError::DoubleStar
+        );
         assert_eq!(IgnoreRules::parse("a[").unwrap_err(), IgnoreError::Pattern);
     }
 }

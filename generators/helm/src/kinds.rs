@@ -60,7 +60,11 @@ fn place(kind: &str, dialect: Dialect) -> Option<usize> {
     if kind == VALIDATING_WEBHOOK {
         return dialect.is_v4().then_some(INSTALL_ORDER.len());
     }
-    let known = if dialect.is_v4() { &INSTALL_ORDER[..] } else { &INSTALL_ORDER[..WEBHOOK_FREE] };
+    let known = if dialect.is_v4() {
+        &INSTALL_ORDER[..]
+    } else {
+        &INSTALL_ORDER[..WEBHOOK_FREE]
+    };
     known.iter().position(|known| *known == kind)
 }
 
@@ -76,21 +80,52 @@ mod tests {
 
     #[test]
     fn known_kinds_come_first_and_unknown_ones_by_name() {
-        let kinds = ["Zebra", "Deployment", "", "Apple", "Namespace", "Service", "APIService"];
-        let expected = ["Namespace", "Service", "Deployment", "APIService", "", "Apple", "Zebra"];
+        let kinds = [
+            "Zebra",
+            "Deployment",
+            "",
+            "Apple",
+            "Namespace",
+            "Service",
+            "APIService",
+        ];
+        let expected = [
+            "Namespace",
+            "Service",
+            "Deployment",
+            "APIService",
+            "",
+            "Apple",
+            "Zebra",
+        ];
         assert_eq!(sorted(&kinds, Dialect::V3), expected);
     }
 
     #[test]
     fn webhooks_are_known_to_helm_4_only() {
-        let kinds = ["Widget", VALIDATING_WEBHOOK, "MutatingWebhookConfiguration", "Alpha"];
+        let kinds = [
+            "Widget",
+            VALIDATING_WEBHOOK,
+            "MutatingWebhookConfiguration",
+            "Alpha",
+        ];
         assert_eq!(
             sorted(&kinds, Dialect::V3),
-            ["Alpha", "MutatingWebhookConfiguration", VALIDATING_WEBHOOK, "Widget"]
+            [
+                "Alpha",
+                "MutatingWebhookConfiguration",
+                VALIDATING_WEBHOOK,
+                "Widget"
+            ]
         );
         assert_eq!(
             sorted(&kinds, Dialect::V4_1),
-            ["MutatingWebhookConfiguration", VALIDATING_WEBHOOK, "Alpha", "Widget"]
+            [
+                "MutatingWebhookConfiguration",
+                VALIDATING_WEBHOOK,
+                "Alpha",
+                "Widget"
+            ]
         );
     }
 }

@@ -58,9 +58,7 @@ pub use dependencies::DependencyError;
 pub use error::RenderError;
 pub use generator::HelmGenerator;
 pub use ignore::{IGNORE_FILE, IgnoreError, IgnoreRules, MAX_IGNORE_RULES};
-pub use load::{
-    LoadError, MAX_CHART_DEPTH, MAX_CHARTS, MAX_UNPACKED_BYTES, load, without_ignored,
-};
+pub use load::{LoadError, MAX_CHART_DEPTH, MAX_CHARTS, MAX_UNPACKED_BYTES, load, without_ignored};
 pub use manifest::{HookManifest, Manifest, ManifestError};
 pub use metadata::{Dependency, MAX_DECLARED_DEPENDENCIES, Maintainer, Metadata, MetadataError};
 pub use name_template::{NameTemplateError, render_release_name};
@@ -73,6 +71,10 @@ pub use strvals::{
     assign_json,
 };
 pub use template_error::TemplateError;
-pub use text::{NoSuchTemplate, TextOptions, TextPart, render_text, show_only, text_parts, write_part};
-pub use values::{MAX_VALUES_DEPTH, ValuesError, merge_values, read_values, values_from_json};
+pub use text::{
+    NoSuchTemplate, TextOptions, TextPart, render_text, show_only, text_parts, write_part,
+};
+pub use values::{
+    MAX_VALUES_DEPTH, MAX_VALUES_ENTRIES, ValuesError, merge_values, read_values, values_from_json,
+};
 pub use whipstaff_gotemplate::{Dialect, DialectError, Map};

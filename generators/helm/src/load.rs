@@ -61,7 +61,7 @@ pub enum LoadError {
         chart: String,
         /// What is wrong with it.
         #[source]
-        cause: Box<LoadError>,
+        cause: Box<Self>,
     },
     /// A path below `charts/` ends in `.tgz` but is a folder.
     #[error("error unpacking subchart tar in {chart}: expected {name}, got {path}")]
@@ -77,7 +77,9 @@ pub enum LoadError {
     #[error(transparent)]
     Archive(#[from] ArchiveError),
     /// A limit was reached.
-    #[error("subcharts are nested deeper than {MAX_CHART_DEPTH}, more than {MAX_CHARTS}, or larger than {MAX_UNPACKED_BYTES} bytes")]
+    #[error(
+        "subcharts are nested deeper than {MAX_CHART_DEPTH}, more than {MAX_CHARTS}, or larger than {MAX_UNPACKED_BYTES} bytes"
+    )]
     Limit,
 }
 
@@ -91,9 +93,17 @@ pub enum LoadError {
 pub fn load(files: &FileTree, dialect: Dialect) -> Result<Chart, LoadError> {
     let files: Vec<ChartFile> = files
         .iter()
-        .map(|(path, data)| ChartFile { name: path.to_owned(), data: Arc::clone(data) })
+        .map(|(path, data)| ChartFile {
+            name: path.to_owned(),
+            data: Arc::clone(data),
+        })
         .collect();
-    Loader { dialect, charts: 0, unpacked: 0 }.load(files, 0)
+    Loader {
+        dialect,
+        charts: 0,
+        unpacked: 0,
+    }
+    .load(files, 0)
 }
 
 /// Leaves out the files that the tree's `.helmignore` names, as Helm does when it reads a chart from a folder.
@@ -101,13 +111,17 @@ pub fn load(files: &FileTree, dialect: Dialect) -> Result<Chart, LoadError> {
 /// # Errors
 /// [`IgnoreError`] when a rule is malformed.
 pub fn without_ignored(files: &FileTree) -> Result<FileTree, IgnoreError> {
-    let text = files.get(IGNORE_FILE).map(|text| String::from_utf8_lossy(text).into_owned());
+    let text = files
+        .get(IGNORE_FILE)
+        .map(|text| String::from_utf8_lossy(text).into_owned());
     let rules = IgnoreRules::parse(text.as_deref().unwrap_or_default())?;
     let mut kept = FileTree::new();
     for (path, content) in files.iter() {
         let folders = path.match_indices('/').map(|(end, _)| &path[..end]);
         let ignored = rules.ignores(path, false)
-            || folders.into_iter().any(|folder| rules.ignores(folder, true));
+            || folders
+                .into_iter()
+                .any(|folder| rules.ignores(folder, true));
         if !ignored {
             // What was in a tree fits into a tree.
             let _ = kept.insert(path, Arc::clone(content));
@@ -172,15 +186,18 @@ impl Loader {
             "Chart.yaml" => {}
             "Chart.lock" => chart.lock = Some(read_lock("Chart.lock", &file)?),
             "values.yaml" => {
-                chart.values =
-                    read_values(&file.data, self.dialect).map_err(LoadError::Values)?;
+                chart.values = read_values(&file.data, self.dialect).map_err(LoadError::Values)?;
             }
             "values.schema.json" => chart.schema = Some(file.data),
             "requirements.yaml" => {
                 let value = parse("requirements.yaml", &file)?;
-                chart.metadata.decode_requirements(&value).map_err(|cause| {
-                    LoadError::Fields { file: "requirements.yaml", cause }
-                })?;
+                chart
+                    .metadata
+                    .decode_requirements(&value)
+                    .map_err(|cause| LoadError::Fields {
+                        file: "requirements.yaml",
+                        cause,
+                    })?;
                 if chart.metadata.api_version == "v1" {
                     chart.files.push(file);
                 }
@@ -196,7 +213,10 @@ impl Loader {
                 Some(path) if !is_provenance(path) => {
                     let path = path.to_owned();
                     let folder = path.split('/').next().unwrap_or_default().to_owned();
-                    let file = ChartFile { name: path, data: file.data };
+                    let file = ChartFile {
+                        name: path,
+                        data: file.data,
+                    };
                     subcharts.entry(folder).or_default().push(file);
                 }
                 _ => chart.files.push(file),
@@ -217,15 +237,20 @@ impl Loader {
             chart: chart.to_owned(),
             cause: Box::new(cause),
         };
-        if !name.ends_with(".tgz") {
+        if extension(name) != Some("tgz") {
             let below = format!("{name}/");
             let inside = files.into_iter().filter_map(|file| {
                 let name = file.name.strip_prefix(&below)?.to_owned();
-                Some(ChartFile { name, data: file.data })
+                Some(ChartFile {
+                    name,
+                    data: file.data,
+                })
             });
             return self.load(inside.collect(), depth + 1).map_err(wrap);
         }
-        let Some(archive) = files.into_iter().next() else { return Err(LoadError::NoChart) };
+        let Some(archive) = files.into_iter().next() else {
+            return Err(LoadError::NoChart);
+        };
         if archive.name != name {
             return Err(LoadError::ArchiveIsFolder {
                 chart: chart.to_owned(),
@@ -242,9 +267,10 @@ impl Loader {
         if self.unpacked > MAX_UNPACKED_BYTES {
             return Err(LoadError::Limit);
         }
-        let files = files
-            .iter()
-            .map(|(path, data)| ChartFile { name: path.to_owned(), data: Arc::clone(data) });
+        let files = files.iter().map(|(path, data)| ChartFile {
+            name: path.to_owned(),
+            data: Arc::clone(data),
+        });
         self.load(files.collect(), depth)
     }
 }
@@ -255,7 +281,13 @@ fn walk_order(one: &str, other: &str) -> Ordering {
 }
 
 fn is_provenance(path: &str) -> bool {
-    path.ends_with(".prov")
+    extension(path) == Some("prov")
+}
+
+/// What follows the last point of the last part of a path.
+fn extension(path: &str) -> Option<&str> {
+    let name = path.rsplit('/').next().unwrap_or_default();
+    name.rsplit_once('.').map(|(_, extension)| extension)
 }
 
 fn parse(name: &'static str, file: &ChartFile) -> Result<serde_json::Value, LoadError> {
@@ -263,15 +295,20 @@ fn parse(name: &'static str, file: &ChartFile) -> Result<serde_json::Value, Load
 }
 
 fn read_metadata(file: &ChartFile) -> Result<Metadata, LoadError> {
-    Metadata::decode(&parse("Chart.yaml", file)?)
-        .map_err(|cause| LoadError::Fields { file: "Chart.yaml", cause })
+    Metadata::decode(&parse("Chart.yaml", file)?).map_err(|cause| LoadError::Fields {
+        file: "Chart.yaml",
+        cause,
+    })
 }
 
 fn read_lock(name: &'static str, file: &ChartFile) -> Result<Lock, LoadError> {
     let value = parse(name, file)?;
     let read = || {
         let fields = Fields::of("Lock", "chart.Lock", &value)?;
-        Ok(Lock { digest: fields.text("digest")?, dependencies: dependencies(&fields)? })
+        Ok(Lock {
+            digest: fields.text("digest")?,
+            dependencies: dependencies(&fields)?,
+        })
     };
     read().map_err(|cause| LoadError::Fields { file: name, cause })
 }

@@ -99,7 +99,9 @@ pub(crate) fn sort_manifests(
             classify(path, line, document, dialect, &mut sorted)?;
         }
     }
-    sorted.manifests.sort_by(|one, other| compare_kinds(&one.kind, &other.kind, dialect));
+    sorted
+        .manifests
+        .sort_by(|one, other| compare_kinds(&one.kind, &other.kind, dialect));
     sorted
         .hooks
         .sort_by(|one, other| compare_kinds(&one.manifest.kind, &other.manifest.kind, dialect));
@@ -110,7 +112,7 @@ fn line_of(content: &[u8], document: &[u8]) -> usize {
     // A document is a part of its file.
     let offset = (document.as_ptr() as usize).saturating_sub(content.as_ptr() as usize);
     let before = content.get(..offset).unwrap_or_default();
-    1 + before.iter().filter(|byte| **byte == b'\n').count()
+    before.split(|byte| *byte == b'\n').count()
 }
 
 fn classify(
@@ -120,9 +122,17 @@ fn classify(
     dialect: Dialect,
     sorted: &mut Sorted,
 ) -> Result<(), ManifestError> {
-    let yaml_error = |cause| ManifestError::Yaml { path: path.to_owned(), line, cause };
+    let yaml_error = |cause| ManifestError::Yaml {
+        path: path.to_owned(),
+        line,
+        cause,
+    };
     let value = yaml::from_slice(document).map_err(yaml_error)?;
-    let field_error = |cause| ManifestError::Fields { path: path.to_owned(), line, cause };
+    let field_error = |cause| ManifestError::Fields {
+        path: path.to_owned(),
+        line,
+        cause,
+    };
     let head = Head::read(&value, dialect).map_err(field_error)?;
     let manifest = Manifest {
         path: path.to_owned(),
@@ -136,7 +146,9 @@ fn classify(
         return Ok(());
     };
     let Some(events) = hook.split(',').map(event).collect() else {
-        sorted.warnings.push(format!("{path}: a document with the unknown hook {hook:?} is left out"));
+        sorted.warnings.push(format!(
+            "{path}: a document with the unknown hook {hook:?} is left out"
+        ));
         return Ok(());
     };
     let weight = head.annotations.get(HOOK_WEIGHT);
@@ -145,7 +157,9 @@ fn classify(
         manifest,
         name: head.name,
         events,
-        weight: weight.and_then(|weight| weight.parse().ok()).unwrap_or_default(),
+        weight: weight
+            .and_then(|weight| weight.parse().ok())
+            .unwrap_or_default(),
         delete_policies: policies
             .map(|policies| policies.split(',').filter_map(delete_policy).collect())
             .unwrap_or_default(),
@@ -163,7 +177,11 @@ struct Head {
 
 impl Head {
     fn read(value: &Json, dialect: Dialect) -> Result<Self, DecodeError> {
-        let go_type = if dialect.is_v4() { "util.SimpleHead" } else { "releaseutil.SimpleHead" };
+        let go_type = if dialect.is_v4() {
+            "util.SimpleHead"
+        } else {
+            "releaseutil.SimpleHead"
+        };
         let fields = Fields::of("SimpleHead", go_type, value)?;
         let empty = Json::Null;
         let metadata = fields.get("metadata").unwrap_or(&empty);
@@ -216,14 +234,23 @@ mod tests {
     #[test]
     fn manifests_are_sorted_by_kind_and_keep_their_order_within() {
         let found = sorted(&[
-            ("c/templates/b.yaml", "kind: Service\nname: 1\n---\nkind: Deployment\nname: 2\n"),
-            ("c/templates/a.yaml", "kind: Deployment\nname: 3\n---\n# only a comment\n"),
+            (
+                "c/templates/b.yaml",
+                "kind: Service\nname: 1\n---\nkind: Deployment\nname: 2\n",
+            ),
+            (
+                "c/templates/a.yaml",
+                "kind: Deployment\nname: 3\n---\n# only a comment\n",
+            ),
             ("c/templates/_x.yaml", "kind: Service\n"),
             ("c/templates/z.yaml", " \n"),
         ])
         .unwrap();
-        let kinds: Vec<_> =
-            found.manifests.iter().map(|m| (m.path.as_str(), m.kind.as_str())).collect();
+        let kinds: Vec<_> = found
+            .manifests
+            .iter()
+            .map(|m| (m.path.as_str(), m.kind.as_str()))
+            .collect();
         assert_eq!(
             kinds,
             [
@@ -238,7 +265,8 @@ mod tests {
     #[test]
     fn hooks_are_told_by_their_annotation() {
         let hook = |annotations: &str| {
-            let text = format!("kind: Job\nmetadata:\n  name: j\n  annotations: {{{annotations}}}\n");
+            let text =
+                format!("kind: Job\nmetadata:\n  name: j\n  annotations: {{{annotations}}}\n");
             sorted(&[("c/templates/a.yaml", &text)]).unwrap()
         };
         let found = hook(
@@ -251,10 +279,19 @@ mod tests {
         assert_eq!((only.weight, only.name.as_str()), (-5, "j"));
         assert_eq!(
             only.delete_policies,
-            [HookDeletePolicy::HookSucceeded, HookDeletePolicy::BeforeHookCreation]
+            [
+                HookDeletePolicy::HookSucceeded,
+                HookDeletePolicy::BeforeHookCreation
+            ]
         );
-        assert_eq!(hook("helm.sh/hook: test-success").hooks[0].events, [HookEvent::Test]);
-        assert_eq!(hook("helm.sh/hook: test, helm.sh/hook-weight: x").hooks[0].weight, 0);
+        assert_eq!(
+            hook("helm.sh/hook: test-success").hooks[0].events,
+            [HookEvent::Test]
+        );
+        assert_eq!(
+            hook("helm.sh/hook: test, helm.sh/hook-weight: x").hooks[0].weight,
+            0
+        );
         assert_eq!(hook("other: a").manifests.len(), 1);
         let unknown = hook("helm.sh/hook: 'crd-install,pre-install'");
         assert!(unknown.hooks.is_empty() && unknown.manifests.is_empty());
@@ -264,12 +301,24 @@ mod tests {
     #[test]
     fn what_is_no_object_is_refused_with_its_line() {
         let error = sorted(&[("c/templates/a.yaml", "kind: A\n---\njust text\n")]).unwrap_err();
-        assert!(matches!(error, ManifestError::Fields { line: 3, .. }), "{error:?}");
+        assert!(
+            matches!(error, ManifestError::Fields { line: 3, .. }),
+            "{error:?}"
+        );
         assert_eq!(error.to_string(), "YAML parse error on c/templates/a.yaml");
-        let error =
-            sorted(&[("c/templates/a.yaml", "metadata:\n  annotations:\n    a: [1]\n")]).unwrap_err();
+        let error = sorted(&[(
+            "c/templates/a.yaml",
+            "metadata:\n  annotations:\n    a: [1]\n",
+        )])
+        .unwrap_err();
         assert!(matches!(error, ManifestError::Fields { .. }));
         assert!(sorted(&[("c/templates/a.yaml", "a: b: c\n")]).is_err());
-        assert!(sorted(&[("c/templates/a.yaml", "metadata:\n  annotations:\n    a: 5\n")]).is_ok());
+        assert!(
+            sorted(&[(
+                "c/templates/a.yaml",
+                "metadata:\n  annotations:\n    a: 5\n"
+            )])
+            .is_ok()
+        );
     }
 }

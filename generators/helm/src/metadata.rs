@@ -204,7 +204,9 @@ impl Metadata {
             return Err(MetadataError::Missing { field: "version" });
         }
         if Version::parse(&self.version).is_err() {
-            return Err(MetadataError::Version { version: self.version.clone() });
+            return Err(MetadataError::Version {
+                version: self.version.clone(),
+            });
         }
         if !matches!(self.kind.as_str(), "" | "application" | "library") {
             return Err(MetadataError::Kind);
@@ -220,11 +222,15 @@ impl Metadata {
         for dependency in self.dependencies() {
             let allowed = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
             if !dependency.alias.chars().all(allowed) {
-                return Err(MetadataError::Alias { name: dependency.name.clone() });
+                return Err(MetadataError::Alias {
+                    name: dependency.name.clone(),
+                });
             }
             let name = dependency.name_in_chart();
             if !names.insert(name) {
-                return Err(MetadataError::DuplicateDependency { name: name.to_owned() });
+                return Err(MetadataError::DuplicateDependency {
+                    name: name.to_owned(),
+                });
             }
         }
         Ok(())
@@ -246,17 +252,26 @@ impl Metadata {
             .maintainers
             .iter_mut()
             .flat_map(|person| [&mut person.name, &mut person.email, &mut person.url]);
-        let dependencies = self.dependencies.iter_mut().flatten().flat_map(|dependency| {
-            [
-                &mut dependency.name,
-                &mut dependency.version,
-                &mut dependency.repository,
-                &mut dependency.condition,
-            ]
+        let dependencies = self
+            .dependencies
+            .iter_mut()
+            .flatten()
+            .flat_map(|dependency| {
+                [
+                    &mut dependency.name,
+                    &mut dependency.version,
+                    &mut dependency.repository,
+                    &mut dependency.condition,
+                ]
+                .into_iter()
+                .chain(&mut dependency.tags)
+            });
+        for text in texts
             .into_iter()
-            .chain(&mut dependency.tags)
-        });
-        for text in texts.into_iter().chain(lists).chain(maintainers).chain(dependencies) {
+            .chain(lists)
+            .chain(maintainers)
+            .chain(dependencies)
+        {
             sanitize(text);
         }
     }
@@ -265,7 +280,11 @@ impl Metadata {
 impl Dependency {
     /// The name that the dependency has inside the chart: its alias, if it has one.
     pub fn name_in_chart(&self) -> &str {
-        if self.alias.is_empty() { &self.name } else { &self.alias }
+        if self.alias.is_empty() {
+            &self.name
+        } else {
+            &self.alias
+        }
     }
 
     fn decode(value: &Value) -> Result<Self, MetadataError> {
@@ -287,16 +306,24 @@ impl Dependency {
 /// Dependencies out of a `dependencies` list, as in `Chart.yaml`, `Chart.lock` and `requirements.yaml`.
 pub(crate) fn dependencies(fields: &Fields<'_>) -> Result<Vec<Dependency>, MetadataError> {
     let decode = |item: &Value| match item {
-        Value::Null => Err(MetadataError::NullItem { list: "dependencies" }),
+        Value::Null => Err(MetadataError::NullItem {
+            list: "dependencies",
+        }),
         item => Dependency::decode(item),
     };
-    fields.list("dependencies", "[]*chart.Dependency")?.iter().map(decode).collect()
+    fields
+        .list("dependencies", "[]*chart.Dependency")?
+        .iter()
+        .map(decode)
+        .collect()
 }
 
 fn maintainers(fields: &Fields<'_>) -> Result<Vec<Maintainer>, MetadataError> {
     let decode = |item: &Value| {
         if item.is_null() {
-            return Err(MetadataError::NullItem { list: "maintainers" });
+            return Err(MetadataError::NullItem {
+                list: "maintainers",
+            });
         }
         let fields = Fields::of("Maintainer", "chart.Maintainer", item)?;
         Ok(Maintainer {
@@ -305,7 +332,11 @@ fn maintainers(fields: &Fields<'_>) -> Result<Vec<Maintainer>, MetadataError> {
             url: fields.text("url")?,
         })
     };
-    fields.list("maintainers", "[]*chart.Maintainer")?.iter().map(decode).collect()
+    fields
+        .list("maintainers", "[]*chart.Maintainer")?
+        .iter()
+        .map(decode)
+        .collect()
 }
 
 /// Makes every white space a plain space and drops what cannot be printed.
@@ -359,7 +390,10 @@ mod tests {
         }))
         .unwrap();
         assert_eq!(metadata.api_version, "v1");
-        assert_eq!((metadata.version.as_str(), metadata.app_version.as_str()), ("1", "1.5"));
+        assert_eq!(
+            (metadata.version.as_str(), metadata.app_version.as_str()),
+            ("1", "1.5")
+        );
         assert_eq!(metadata.description, "a bc");
         assert_eq!(metadata.maintainers[0].name, "x y");
         assert_eq!(metadata.annotations.unwrap()["n"], "1");
@@ -368,8 +402,14 @@ mod tests {
     #[test]
     fn invalid_metadata_is_refused_with_helms_text() {
         let cases = [
-            (json!({"version": "1.0.0"}), "validation: chart.metadata.name is required"),
-            (json!({"name": "a"}), "validation: chart.metadata.version is required"),
+            (
+                json!({"version": "1.0.0"}),
+                "validation: chart.metadata.name is required",
+            ),
+            (
+                json!({"name": "a"}),
+                "validation: chart.metadata.version is required",
+            ),
             (
                 json!({"name": "..", "version": "1.0.0"}),
                 "validation: chart.metadata.name \"..\" is not allowed",

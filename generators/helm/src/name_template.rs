@@ -32,7 +32,10 @@ pub fn render_release_name(template: &str, dialect: Dialect) -> Result<String, N
     let lookups = LookupSnapshot::new();
     let mut environment =
         RenderEnvironment::new(&lookups, Seed::Random, CurrentTemplate::default());
-    let options = Options { dialect, ..Options::default() };
+    let options = Options {
+        dialect,
+        ..Options::default()
+    };
     let name = Renderer::new(&set, &mut environment, options)
         .render(NAME, &Value::Nil)
         .map_err(|error| TemplateError::new(error, dialect))?;

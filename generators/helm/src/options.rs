@@ -7,6 +7,8 @@ use whipstaff_generator::{Error, ErrorKind};
 use whipstaff_gotemplate::Dialect;
 
 /// How a chart is rendered.
+// These are a user's switches, each of them on or off by itself.
+#[allow(clippy::struct_excessive_bools)]
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct HelmOptions {
@@ -54,8 +56,12 @@ impl HelmOptions {
         if options.is_null() {
             return Ok(Self::default());
         }
-        let invalid =
-            || Error::new(ErrorKind::Parameters, "invalid options of the `helm` generator");
+        let invalid = || {
+            Error::new(
+                ErrorKind::Parameters,
+                "invalid options of the `helm` generator",
+            )
+        };
         if !options.is_object() {
             return Err(invalid());
         }
@@ -70,7 +76,9 @@ impl HelmOptions {
 
 fn dialect<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Dialect, D::Error> {
     let text = Option::<String>::deserialize(deserializer)?;
-    text.map_or(Ok(Dialect::default()), |text| text.parse().map_err(serde::de::Error::custom))
+    text.map_or(Ok(Dialect::default()), |text| {
+        text.parse().map_err(serde::de::Error::custom)
+    })
 }
 
 #[cfg(test)]
@@ -80,7 +88,10 @@ mod tests {
 
     #[test]
     fn options_are_read_and_have_defaults() {
-        assert_eq!(HelmOptions::from_json(&Json::Null).unwrap(), HelmOptions::default());
+        assert_eq!(
+            HelmOptions::from_json(&Json::Null).unwrap(),
+            HelmOptions::default()
+        );
         let options = HelmOptions::from_json(&json!({
             "releaseName": "r", "dialect": "v3", "includeCRDs": false, "kubeVersion": "1.30",
             "apiVersions": ["a/v1"], "disableHooks": true,

@@ -21,7 +21,10 @@ enum Token {
     Star,
     Any,
     Literal(char),
-    Class { negated: bool, ranges: Vec<(char, char)> },
+    Class {
+        negated: bool,
+        ranges: Vec<(char, char)>,
+    },
 }
 
 fn parse(pattern: &str) -> Result<Vec<Token>, BadPattern> {
@@ -39,9 +42,7 @@ fn parse(pattern: &str) -> Result<Vec<Token>, BadPattern> {
     Ok(tokens)
 }
 
-fn parse_class(
-    rest: &mut std::iter::Peekable<std::str::Chars<'_>>,
-) -> Result<Token, BadPattern> {
+fn parse_class(rest: &mut std::iter::Peekable<std::str::Chars<'_>>) -> Result<Token, BadPattern> {
     let negated = rest.next_if_eq(&'^').is_some();
     let mut ranges = Vec::new();
     loop {
@@ -49,8 +50,11 @@ fn parse_class(
             return Ok(Token::Class { negated, ranges });
         }
         let low = class_character(rest)?;
-        let high =
-            if rest.next_if_eq(&'-').is_some() { class_character(rest)? } else { low };
+        let high = if rest.next_if_eq(&'-').is_some() {
+            class_character(rest)?
+        } else {
+            low
+        };
         ranges.push((low, high));
     }
 }
@@ -84,7 +88,9 @@ fn matches_from(tokens: &[Token], name: &[char]) -> bool {
             None if at == name.len() => return true,
             _ => {}
         }
-        let Some((star, from)) = retry else { return false };
+        let Some((star, from)) = retry else {
+            return false;
+        };
         match name.get(from) {
             Some(c) if *c != '/' => {
                 retry = Some((star, from + 1));
@@ -102,7 +108,9 @@ fn matches_one(token: &Token, character: char) -> bool {
         Token::Any => character != '/',
         Token::Literal(literal) => *literal == character,
         Token::Class { negated, ranges } => {
-            let inside = ranges.iter().any(|(low, high)| (*low..=*high).contains(&character));
+            let inside = ranges
+                .iter()
+                .any(|(low, high)| (*low..=*high).contains(&character));
             inside != *negated
         }
     }
@@ -144,13 +152,19 @@ mod tests {
             ("", "a", false),
         ];
         for (pattern, name, expected) in cases {
-            assert_eq!(path_matches(pattern, name), Ok(expected), "{pattern} {name}");
+            assert_eq!(
+                path_matches(pattern, name),
+                Ok(expected),
+                "{pattern} {name}"
+            );
         }
     }
 
     #[test]
     fn malformed_patterns_are_refused() {
-        for pattern in ["[]", "[]x]", "[-y]", "[y-]", "\\", "[u-v-w]", "[", "[^", "x[yz", "x["] {
+        for pattern in [
+            "[]", "[]x]", "[-y]", "[y-]", "\\", "[u-v-w]", "[", "[^", "x[yz", "x[",
+        ] {
             assert_eq!(path_matches(pattern, "a"), Err(BadPattern), "{pattern}");
         }
     }

@@ -31,7 +31,9 @@ pub fn check_release_name(name: &str) -> Result<(), ReleaseNameError> {
         let bytes = label.as_bytes();
         edge(bytes.first())
             && edge(bytes.last())
-            && bytes.iter().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'-'))
+            && bytes
+                .iter()
+                .all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'-'))
     };
     if name.len() <= MAX_RELEASE_NAME && name.split('.').all(label) {
         Ok(())
@@ -51,8 +53,23 @@ mod tests {
             assert_eq!(check_release_name(name), Ok(()), "{name}");
         }
         let long = "a".repeat(MAX_RELEASE_NAME + 1);
-        for name in ["A", "a_b", "-a", "a-", "a..b", ".a", "a.", "ä", "a b", long.as_str()] {
-            assert_eq!(check_release_name(name), Err(ReleaseNameError::Invalid), "{name}");
+        for name in [
+            "A",
+            "a_b",
+            "-a",
+            "a-",
+            "a..b",
+            ".a",
+            "a.",
+            "ä",
+            "a b",
+            long.as_str(),
+        ] {
+            assert_eq!(
+                check_release_name(name),
+                Err(ReleaseNameError::Invalid),
+                "{name}"
+            );
         }
         assert_eq!(check_release_name(""), Err(ReleaseNameError::Missing));
     }

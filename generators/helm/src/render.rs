@@ -20,6 +20,9 @@ use std::{collections::BTreeMap, sync::Arc};
 use whipstaff_generator::{Limits, LookupQuestion, LookupSnapshot, Seed};
 use whipstaff_gotemplate::{Dialect, Map, Options, Renderer, Value};
 
+/// What templates rendered to, by their paths.
+type RenderedFiles = BTreeMap<String, Vec<u8>>;
+
 const NOTES: &str = "NOTES.txt";
 const NO_VALUE: &[u8] = b"<no value>";
 
@@ -82,7 +85,11 @@ pub struct CompiledChart {
 impl CompiledChart {
     /// A chart to be rendered in a dialect. Templates are compiled when they are first needed, for values decide which are.
     pub fn new(chart: Chart, dialect: Dialect) -> Self {
-        Self { chart: Arc::new(chart), dialect, compiler: Compiler::new(dialect) }
+        Self {
+            chart: Arc::new(chart),
+            dialect,
+            compiler: Compiler::new(dialect),
+        }
     }
 
     /// The chart.
@@ -137,9 +144,15 @@ impl CompiledChart {
         if constraint.is_empty() || is_compatible(constraint, &version.normalized) {
             return Ok(());
         }
-        let shown =
-            if self.dialect.is_v4() { &version.version } else { &version.normalized };
-        Err(RenderError::KubeVersion { constraint: constraint.clone(), version: shown.clone() })
+        let shown = if self.dialect.is_v4() {
+            &version.version
+        } else {
+            &version.normalized
+        };
+        Err(RenderError::KubeVersion {
+            constraint: constraint.clone(),
+            version: shown.clone(),
+        })
     }
 
     /// Executes all templates in Helm's order; the output of those that are not partials by their paths.
@@ -147,23 +160,33 @@ impl CompiledChart {
         &self,
         templates: &BTreeMap<String, Renderable>,
         input: &RenderInput<'_>,
-    ) -> Result<(BTreeMap<String, Vec<u8>>, Vec<LookupQuestion>), RenderError> {
+    ) -> Result<(RenderedFiles, Vec<LookupQuestion>), RenderError> {
         let set = self.compiler.compile(templates)?;
         let current = CurrentTemplate::default();
         let mut environment = RenderEnvironment::new(input.lookups, input.seed, current.clone());
-        let options =
-            Options { dialect: self.dialect, limits: input.limits, ..Options::default() };
+        let options = Options {
+            dialect: self.dialect,
+            limits: input.limits,
+            ..Options::default()
+        };
         let mut renderer = Renderer::new(&set, &mut environment, options);
         let mut files = BTreeMap::new();
-        for name in render_order(templates.keys()).into_iter().filter(|name| !is_partial(name)) {
+        for name in render_order(templates.keys())
+            .into_iter()
+            .filter(|name| !is_partial(name))
+        {
             let template = &templates[name];
             current.set(name);
             let position = Value::map([
                 ("Name", Value::from(name.as_str())),
                 ("BasePath", Value::from(template.base_path.as_str())),
             ]);
-            let position = position.as_map().map(|map| map.with_type(values_type(self.dialect)));
-            template.context.insert("Template", position.map_or(Value::Nil, Value::Map));
+            let position = position
+                .as_map()
+                .map(|map| map.with_type(values_type(self.dialect)));
+            template
+                .context
+                .insert("Template", position.map_or(Value::Nil, Value::Map));
             let dot = template.context.with_type(values_type(self.dialect));
             let text = renderer
                 .render(name, &Value::Map(dot))
@@ -178,7 +201,9 @@ impl CompiledChart {
 /// Removes every `<no value>`: Helm cannot tell those that the engine wrote from others.
 fn without_no_value(text: Vec<u8>) -> Vec<u8> {
     let find = |from: usize| {
-        text[from..].windows(NO_VALUE.len()).position(|window| window == NO_VALUE)
+        text[from..]
+            .windows(NO_VALUE.len())
+            .position(|window| window == NO_VALUE)
     };
     let Some(first) = find(0) else { return text };
     let mut clean = text[..first].to_vec();
@@ -192,7 +217,7 @@ fn without_no_value(text: Vec<u8>) -> Vec<u8> {
 }
 
 /// Takes the notes out of the rendered files: the chart's own, and those of subcharts if they are wanted.
-fn take_notes(files: &mut BTreeMap<String, Vec<u8>>, chart: &str, subcharts: bool) -> String {
+fn take_notes(files: &mut RenderedFiles, chart: &str, subcharts: bool) -> String {
     let own = format!("{chart}/templates/{NOTES}");
     let mut notes: Vec<String> = Vec::new();
     files.retain(|path, content| {
@@ -216,7 +241,10 @@ fn collect_crds(tree: &ChartTree, chart: NodeId, crds: &mut Vec<CrdFile>) {
     let path = tree.full_path(chart);
     for file in node.chart.files.iter().filter(|file| file.is_crd()) {
         let path = format!("{path}/{}", file.name);
-        crds.push(CrdFile { path, content: Arc::clone(&file.data) });
+        crds.push(CrdFile {
+            path,
+            content: Arc::clone(&file.data),
+        });
     }
     for child in &node.children {
         collect_crds(tree, *child, crds);

@@ -8,14 +8,16 @@ use crate::{
 };
 use boon::{Compiler, ErrorKind, SchemaIndex, Schemas, UrlLoader, ValidationError};
 use serde_json::Value as Json;
-use std::error::Error as StdError;
+use std::{error::Error as StdError, fmt::Write};
 use whipstaff_gotemplate::{Map, Value, format};
 
 const SCHEMA_URL: &str = "file:///values.schema.json";
 
 /// Values that do not meet the schema of a chart or a subchart.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("values don't meet the specifications of the schema(s) in the following chart(s):\n{details}")]
+#[error(
+    "values don't meet the specifications of the schema(s) in the following chart(s):\n{details}"
+)]
 pub struct SchemaError {
     /// Chart by chart, one violation a line.
     pub details: String,
@@ -28,7 +30,11 @@ pub struct SchemaError {
 pub(crate) fn validate(tree: &ChartTree, values: &Map) -> Result<(), SchemaError> {
     let mut details = String::new();
     validate_chart(tree, ChartTree::ROOT, values, &mut details);
-    if details.is_empty() { Ok(()) } else { Err(SchemaError { details }) }
+    if details.is_empty() {
+        Ok(())
+    } else {
+        Err(SchemaError { details })
+    }
 }
 
 fn validate_chart(tree: &ChartTree, chart: NodeId, values: &Map, details: &mut String) {
@@ -36,17 +42,20 @@ fn validate_chart(tree: &ChartTree, chart: NodeId, values: &Map, details: &mut S
     if let Some(schema) = &node.chart.schema
         && let Err(violations) = validate_values(schema, &Json::Object(map_to_json(values)))
     {
-        details.push_str(&format!("{}:\n{violations}", node.name));
+        let _ = write!(details, "{}:\n{violations}", node.name);
     }
     for child in &node.children {
         let name = &tree.node(*child).name;
         match values.get(name.as_bytes()) {
             None | Some(Value::Nil) => {}
             Some(Value::Map(values)) => validate_chart(tree, *child, &values, details),
-            Some(other) => details.push_str(&format!(
-                "{name}:\ninvalid type for values: expected object (map), got {}\n",
-                other.type_name()
-            )),
+            Some(other) => {
+                let _ = write!(
+                    details,
+                    "{name}:\ninvalid type for values: expected object (map), got {}\n",
+                    other.type_name()
+                );
+            }
         }
     }
 }
@@ -70,9 +79,12 @@ fn compile(mut schema: Json) -> Result<(Schemas, SchemaIndex), String> {
     let mut schemas = Schemas::new();
     let mut compiler = Compiler::new();
     compiler.use_loader(Box::new(NoLoader));
-    compiler.add_resource(SCHEMA_URL, schema).map_err(|error| format!("{error:#}"))?;
-    let index =
-        compiler.compile(SCHEMA_URL, &mut schemas).map_err(|error| format!("{error:#}"))?;
+    compiler
+        .add_resource(SCHEMA_URL, schema)
+        .map_err(|error| format!("{error:#}"))?;
+    let index = compiler
+        .compile(SCHEMA_URL, &mut schemas)
+        .map_err(|error| format!("{error:#}"))?;
     Ok((schemas, index))
 }
 
@@ -94,14 +106,16 @@ fn escape_references(schema: &mut Json) {
 }
 
 fn escape_fragment(reference: &mut String) {
-    let Some((base, fragment)) = reference.split_once('#') else { return };
+    let Some((base, fragment)) = reference.split_once('#') else {
+        return;
+    };
     let mut escaped = format!("{base}#");
     for byte in fragment.bytes() {
         let allowed = byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@/?%".contains(&byte);
         if allowed {
             escaped.push(char::from(byte));
         } else {
-            escaped.push_str(&format!("%{byte:02X}"));
+            let _ = write!(escaped, "%{byte:02X}");
         }
     }
     *reference = escaped;
@@ -131,7 +145,7 @@ fn describe(error: &ValidationError<'_, '_>, depth: usize, text: &mut String) {
     } else {
         let indent = "  ".repeat(depth - 1);
         let at = quote(&error.instance_location.to_string());
-        text.push_str(&format!("{indent}- at {at}: {}\n", message(&error.kind)));
+        let _ = writeln!(text, "{indent}- at {at}: {}", message(&error.kind));
         depth + 1
     };
     let mut causes: Vec<_> = error.causes.iter().collect();
@@ -172,7 +186,11 @@ fn message(kind: &ErrorKind<'_, '_>) -> String {
         ErrorKind::Required { want } => format!("missing properties {}", quoted(want)),
         ErrorKind::Dependency { prop, missing }
         | ErrorKind::DependentRequired { prop, missing } => {
-            format!("properties {} required, if {} exists", quoted(missing), quote(prop))
+            format!(
+                "properties {} required, if {} exists",
+                quoted(missing),
+                quote(prop)
+            )
         }
         ErrorKind::AdditionalProperties { got } => {
             format!("additional properties {} not allowed", quoted(got))
@@ -191,8 +209,12 @@ fn message(kind: &ErrorKind<'_, '_>) -> String {
 /// `minimum: got 1, want 2`, for everything that is a bound.
 fn bound(kind: &ErrorKind<'_, '_>) -> Option<String> {
     let (name, got, want) = match kind {
-        ErrorKind::MinProperties { got, want } => ("minProperties", got.to_string(), want.to_string()),
-        ErrorKind::MaxProperties { got, want } => ("maxProperties", got.to_string(), want.to_string()),
+        ErrorKind::MinProperties { got, want } => {
+            ("minProperties", got.to_string(), want.to_string())
+        }
+        ErrorKind::MaxProperties { got, want } => {
+            ("maxProperties", got.to_string(), want.to_string())
+        }
         ErrorKind::MinItems { got, want } => ("minItems", got.to_string(), want.to_string()),
         ErrorKind::MaxItems { got, want } => ("maxItems", got.to_string(), want.to_string()),
         ErrorKind::MinLength { got, want } => ("minLength", got.to_string(), want.to_string()),
@@ -208,12 +230,18 @@ fn bound(kind: &ErrorKind<'_, '_>) -> Option<String> {
         ErrorKind::MultipleOf { got, want } => ("multipleOf", got.to_string(), want.to_string()),
         _ => return None,
     };
-    Some(format!("{name}: got {}, want {}", grouped(&got), grouped(&want)))
+    Some(format!(
+        "{name}: got {}, want {}",
+        grouped(&got),
+        grouped(&want)
+    ))
 }
 
 /// Thousands parted by commas, as the validator's printer writes numbers.
 fn grouped(number: &str) -> String {
-    let (sign, rest) = number.strip_prefix('-').map_or(("", number), |rest| ("-", rest));
+    let (sign, rest) = number
+        .strip_prefix('-')
+        .map_or(("", number), |rest| ("-", rest));
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
     let (whole, fraction) = rest.split_at(digits);
     let mut text = sign.to_owned();
@@ -245,7 +273,10 @@ fn quoted<T: AsRef<str>>(texts: &[T]) -> String {
 
 fn quote(text: &str) -> String {
     let go = String::from_utf8_lossy(&format::quote(text.as_bytes())).into_owned();
-    let inner = go.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(&go);
+    let inner = go
+        .strip_prefix('"')
+        .and_then(|rest| rest.strip_suffix('"'))
+        .unwrap_or(&go);
     format!("'{}'", inner.replace("\\\"", "\"").replace('\'', "\\'"))
 }
 
@@ -255,7 +286,9 @@ mod tests {
     use serde_json::json;
 
     fn violations(schema: &Json, values: &Json) -> String {
-        validate_values(schema.to_string().as_bytes(), values).err().unwrap_or_default()
+        validate_values(schema.to_string().as_bytes(), values)
+            .err()
+            .unwrap_or_default()
     }
 
     #[test]
@@ -279,15 +312,42 @@ mod tests {
         let cases = [
             (json!({"name": "ab", "port": 8080.0}), ""),
             (json!({}), "- at '': missing property 'name'\n"),
-            (json!({"name": 5}), "- at '/name': got number, want null or string\n"),
-            (json!({"name": "a"}), "- at '/name': minLength: got 1, want 2\n"),
-            (json!({"name": null, "port": 80}), "- at '/port': minimum: got 80, want 1,024\n"),
-            (json!({"name": null, "port": 1_000_000}), "- at '/port': maximum: got 1,000,000, want 65,535\n"),
-            (json!({"name": null, "kind": "c"}), "- at '/kind': value must be one of 'a', 'b'\n"),
-            (json!({"name": null, "mode": 1}), "- at '/mode': value must be 'x'\n"),
-            (json!({"name": null, "list": [1, 1]}), "- at '/list': items at 0 and 1 are equal\n"),
-            (json!({"name": null, "ref": 1}), "- at '/ref': got number, want string\n"),
-            (json!({"name": null, "more": 1}), "- at '': additional properties 'more' not allowed\n"),
+            (
+                json!({"name": 5}),
+                "- at '/name': got number, want null or string\n",
+            ),
+            (
+                json!({"name": "a"}),
+                "- at '/name': minLength: got 1, want 2\n",
+            ),
+            (
+                json!({"name": null, "port": 80}),
+                "- at '/port': minimum: got 80, want 1,024\n",
+            ),
+            (
+                json!({"name": null, "port": 1_000_000}),
+                "- at '/port': maximum: got 1,000,000, want 65,535\n",
+            ),
+            (
+                json!({"name": null, "kind": "c"}),
+                "- at '/kind': value must be one of 'a', 'b'\n",
+            ),
+            (
+                json!({"name": null, "mode": 1}),
+                "- at '/mode': value must be 'x'\n",
+            ),
+            (
+                json!({"name": null, "list": [1, 1]}),
+                "- at '/list': items at 0 and 1 are equal\n",
+            ),
+            (
+                json!({"name": null, "ref": 1}),
+                "- at '/ref': got number, want string\n",
+            ),
+            (
+                json!({"name": null, "more": 1}),
+                "- at '': additional properties 'more' not allowed\n",
+            ),
             (
                 json!({"name": null, "any": 1}),
                 "- at '/any': 'anyOf' failed\n  - at '/any': got number, want boolean\n  \
@@ -311,7 +371,10 @@ mod tests {
         let seven = schema("http://json-schema.org/draft-07/schema#");
         assert!(!violations(&seven, &values).is_empty());
         let latest = schema("https://json-schema.org/draft/2020-12/schema");
-        assert!(violations(&latest, &values).contains("jsonschema"), "items must be a schema");
+        assert!(
+            violations(&latest, &values).contains("jsonschema"),
+            "items must be a schema"
+        );
     }
 
     #[test]
@@ -321,7 +384,10 @@ mod tests {
             "$defs": {"list[0] of {x}": {"type": "string"}},
         });
         assert_eq!(violations(&schema, &json!({"a": "x"})), "");
-        assert_eq!(violations(&schema, &json!({"a": 1})), "- at '/a': got number, want string\n");
+        assert_eq!(
+            violations(&schema, &json!({"a": 1})),
+            "- at '/a': got number, want string\n"
+        );
     }
 
     #[test]

@@ -4,7 +4,11 @@ use whipstaff_gotemplate::Dialect;
 
 /// The documents of a text, empty ones left out.
 pub(crate) fn split_documents(text: &[u8], dialect: Dialect) -> Vec<&[u8]> {
-    if dialect >= Dialect::V4_2 { split_at_line_starts(text) } else { split_with_blanks(text) }
+    if dialect >= Dialect::V4_2 {
+        split_at_line_starts(text)
+    } else {
+        split_with_blanks(text)
+    }
 }
 
 /// Up to Helm 4.1: a separator takes all white space around it with it, and documents are trimmed at both ends.
@@ -19,7 +23,10 @@ fn split_with_blanks(text: &[u8]) -> Vec<&[u8]> {
     }
     documents.push(&text[start..]);
     documents.retain(|document| !document.is_empty());
-    documents.into_iter().map(|document| trim_end(trim_start(document))).collect()
+    documents
+        .into_iter()
+        .map(|document| trim_end(trim_start(document)))
+        .collect()
 }
 
 /// The next `---` at the beginning of the text or after a line break, with the blanks around it.
@@ -28,12 +35,19 @@ fn find_separator(text: &[u8], from: usize) -> Option<(usize, usize)> {
     loop {
         let dashes = at + find(&text[at..], b"---")?;
         let before = &text[from..dashes];
-        let blanks = before.iter().rev().take_while(|byte| is_regex_space(**byte)).count();
+        let blanks = before
+            .iter()
+            .rev()
+            .take_while(|byte| is_regex_space(**byte))
+            .count();
         let starts = dashes - blanks;
         let at_beginning = dashes == 0;
         if at_beginning || before.ends_with(b"\n") {
             let rest = &text[dashes + 3..];
-            let after = rest.iter().take_while(|byte| is_regex_space(**byte)).count();
+            let after = rest
+                .iter()
+                .take_while(|byte| is_regex_space(**byte))
+                .count();
             return Some((starts, dashes + 3 + after));
         }
         at = dashes + 1;
@@ -50,7 +64,10 @@ fn split_at_line_starts(text: &[u8]) -> Vec<&[u8]> {
         if text[at..].starts_with(b"---") {
             documents.push(&text[start..at]);
             let rest = &text[at + 3..];
-            let blanks = rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+            let blanks = rest
+                .iter()
+                .take_while(|byte| matches!(byte, b' ' | b'\t'))
+                .count();
             start = at + 3 + blanks;
         }
         at = match find(&text[at..], b"\n") {
@@ -59,11 +76,16 @@ fn split_at_line_starts(text: &[u8]) -> Vec<&[u8]> {
         };
     }
     documents.push(&text[start.min(text.len())..]);
-    documents.into_iter().map(trim_start).filter(|document| !document.is_empty()).collect()
+    documents
+        .into_iter()
+        .map(trim_start)
+        .filter(|document| !document.is_empty())
+        .collect()
 }
 
 fn find(text: &[u8], wanted: &[u8]) -> Option<usize> {
-    text.windows(wanted.len()).position(|window| window == wanted)
+    text.windows(wanted.len())
+        .position(|window| window == wanted)
 }
 
 /// What `\s` matches in a Go expression.
@@ -75,8 +97,14 @@ fn is_regex_space(byte: u8) -> bool {
 pub(crate) fn trim_start(text: &[u8]) -> &[u8] {
     let mut rest = text;
     loop {
-        let Some(first) = rest.first() else { return rest };
-        let length = if first.is_ascii() { 1 } else { unicode_length(*first) };
+        let Some(first) = rest.first() else {
+            return rest;
+        };
+        let length = if first.is_ascii() {
+            1
+        } else {
+            unicode_length(*first)
+        };
         let space = rest.get(..length).is_some_and(is_space);
         if !space {
             return rest;
@@ -119,7 +147,10 @@ mod tests {
 
     fn split(text: &str, dialect: Dialect) -> Vec<String> {
         let documents = split_documents(text.as_bytes(), dialect);
-        documents.into_iter().map(|d| String::from_utf8(d.to_vec()).unwrap()).collect()
+        documents
+            .into_iter()
+            .map(|d| String::from_utf8(d.to_vec()).unwrap())
+            .collect()
     }
 
     #[test]
@@ -134,16 +165,44 @@ mod tests {
             ("a: 1", &["a: 1"], &["a: 1"]),
             ("\n\na: 1\n\n", &["a: 1"], &["a: 1\n\n"]),
             ("---\na: 1\n", &["a: 1"], &["a: 1\n"]),
-            ("a: 1\n---\nb: 2\n", &["a: 1", "b: 2"], &["a: 1\n", "b: 2\n"]),
-            ("a: 1\n\n\n---\n\n\nb: 2", &["a: 1", "b: 2"], &["a: 1\n\n\n", "b: 2"]),
-            ("a: 1\n  ---\nb: 2", &["a: 1\n  ---\nb: 2"], &["a: 1\n  ---\nb: 2"]),
+            (
+                "a: 1\n---\nb: 2\n",
+                &["a: 1", "b: 2"],
+                &["a: 1\n", "b: 2\n"],
+            ),
+            (
+                "a: 1\n\n\n---\n\n\nb: 2",
+                &["a: 1", "b: 2"],
+                &["a: 1\n\n\n", "b: 2"],
+            ),
+            (
+                "a: 1\n  ---\nb: 2",
+                &["a: 1\n  ---\nb: 2"],
+                &["a: 1\n  ---\nb: 2"],
+            ),
             ("a: 1 ---\nb: 2", &["a: 1 ---\nb: 2"], &["a: 1 ---\nb: 2"]),
             ("a: 1\n---b: 2", &["a: 1", "b: 2"], &["a: 1\n", "b: 2"]),
-            ("a: 1\n---    \nb: 2", &["a: 1", "b: 2"], &["a: 1\n", "b: 2"]),
-            ("a: 1\n--- # c\nb: 2", &["a: 1", "# c\nb: 2"], &["a: 1\n", "# c\nb: 2"]),
-            ("a: 1\n-----\nb: 2", &["a: 1", "--\nb: 2"], &["a: 1\n", "--\nb: 2"]),
+            (
+                "a: 1\n---    \nb: 2",
+                &["a: 1", "b: 2"],
+                &["a: 1\n", "b: 2"],
+            ),
+            (
+                "a: 1\n--- # c\nb: 2",
+                &["a: 1", "# c\nb: 2"],
+                &["a: 1\n", "# c\nb: 2"],
+            ),
+            (
+                "a: 1\n-----\nb: 2",
+                &["a: 1", "--\nb: 2"],
+                &["a: 1\n", "--\nb: 2"],
+            ),
             ("# c\n---\n# d\n", &["# c", "# d"], &["# c\n", "# d\n"]),
-            ("a: |+\n  x\n\n---\nb: 1", &["a: |+\n  x", "b: 1"], &["a: |+\n  x\n\n", "b: 1"]),
+            (
+                "a: |+\n  x\n\n---\nb: 1",
+                &["a: |+\n  x", "b: 1"],
+                &["a: |+\n  x\n\n", "b: 1"],
+            ),
             ("a\r\n---\r\nb", &["a", "b"], &["a\r\n", "b"]),
             ("a\n---\n---\nb", &["a", "---\nb"], &["a\n", "b"]),
             ("a\n---\n \n---\nb", &["a", "---\nb"], &["a\n", "b"]),

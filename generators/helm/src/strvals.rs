@@ -60,7 +60,12 @@ pub fn assign(
     assignment: Assignment<'_>,
     dialect: Dialect,
 ) -> Result<(), AssignmentError> {
-    let mut parser = Parser { text: text.chars().collect(), at: 0, assignment, lists: 0 };
+    let mut parser = Parser {
+        text: text.chars().collect(),
+        at: 0,
+        assignment,
+        lists: 0,
+    };
     loop {
         match parser.key(into, 0) {
             Ok(()) => {}
@@ -68,7 +73,9 @@ pub fn assign(
             // Helm 4 takes an end inside an index for the end of the text.
             Err(Stop::EndInIndex) if dialect.is_v4() => return Ok(()),
             Err(Stop::EndInIndex) => {
-                return Err(AssignmentError { message: "error parsing index: EOF".to_owned() });
+                return Err(AssignmentError {
+                    message: "error parsing index: EOF".to_owned(),
+                });
             }
             Err(Stop::Error(message)) => return Err(AssignmentError { message }),
         }
@@ -86,7 +93,10 @@ pub fn assign_json(text: &str, into: &Map, dialect: Dialect) -> Result<Map, Assi
             serde_json::from_str(trimmed).map_err(|_| AssignmentError {
                 message: format!("failed parsing --set-json data JSON: {text}"),
             })?;
-        return Ok(crate::values::merge_values(into, &values_from_json(&object)));
+        return Ok(crate::values::merge_values(
+            into,
+            &values_from_json(&object),
+        ));
     }
     assign(text, into, Assignment::Json, dialect).map_err(|_| AssignmentError {
         message: format!("failed parsing --set-json data {text}"),
@@ -147,8 +157,11 @@ impl Parser<'_> {
     }
 
     fn key(&mut self, into: &Map, depth: usize) -> Result<(), Stop> {
-        let stops: &[char] =
-            if self.is_literal() { &['=', '[', '.'] } else { &['=', '[', ',', '.'] };
+        let stops: &[char] = if self.is_literal() {
+            &['=', '[', '.']
+        } else {
+            &['=', '[', ',', '.']
+        };
         let (key, stop) = self.until(stops);
         match stop {
             None if key.is_empty() => Err(Stop::End),
@@ -158,7 +171,9 @@ impl Parser<'_> {
             Some('.') => self.nested(into, &key, depth + 1),
             Some(_) => {
                 set(into, &key, Value::from(""));
-                Err(Stop::error(format!("key {key:?} has no value (cannot end with ,)")))
+                Err(Stop::error(format!(
+                    "key {key:?} has no value (cannot end with ,)"
+                )))
             }
         }
     }
@@ -276,7 +291,9 @@ impl Parser<'_> {
             return Err(Stop::EndInIndex);
         }
         text.parse().map_err(|_| {
-            Stop::error(format!("error parsing index: strconv.Atoi: parsing {text:?}: invalid syntax"))
+            Stop::error(format!(
+                "error parsing index: strconv.Atoi: parsing {text:?}: invalid syntax"
+            ))
         })
     }
 
@@ -287,23 +304,12 @@ impl Parser<'_> {
         index: i64,
         depth: usize,
     ) -> (Vec<Value>, Result<(), Stop>) {
-        let result = self.item_value(&mut list, index, depth);
-        match result {
-            Ok(Some((value, rest))) => match set_index(&mut list, index, value) {
-                Ok(()) => (list, rest),
-                Err(error) => (list, Err(error)),
-            },
-            Ok(None) => (list, Ok(())),
-            Err(stop) => (list, Err(stop)),
-        }
+        let value = self.item_value(&mut list, index, depth);
+        let result = value.and_then(|value| set_index(&mut list, index, value));
+        (list, result)
     }
 
-    fn item_value(
-        &mut self,
-        list: &mut [Value],
-        index: i64,
-        depth: usize,
-    ) -> Result<Option<(Value, Result<(), Stop>)>, Stop> {
+    fn item_value(&mut self, list: &mut [Value], index: i64, depth: usize) -> Result<Value, Stop> {
         if index < 0 {
             return Err(negative(index));
         }
@@ -315,14 +321,16 @@ impl Parser<'_> {
                 characters.join(" ")
             )));
         }
-        let existing = usize::try_from(index).ok().and_then(|at| list.get(at).cloned());
+        let existing = usize::try_from(index)
+            .ok()
+            .and_then(|at| list.get(at).cloned());
         match stop {
             None => Err(Stop::End),
             Some('=') => {
                 let (value, _) = self.value()?;
-                Ok(Some((value, Ok(()))))
+                Ok(value)
             }
-            Some('[') => self.list_in_list(existing, depth).map(|value| Some((value, Ok(())))),
+            Some('[') => self.list_in_list(existing, depth),
             Some(_) => {
                 self.enter_list()?;
                 let inner = match existing {
@@ -335,7 +343,7 @@ impl Parser<'_> {
                 let result = self.key(&inner, depth);
                 self.lists -= 1;
                 result?;
-                Ok(Some((Value::Map(inner), Ok(()))))
+                Ok(Value::Map(inner))
             }
         }
     }
@@ -357,7 +365,9 @@ impl Parser<'_> {
     fn enter_list(&mut self) -> Result<(), Stop> {
         self.lists += 1;
         if self.lists > MAX_LIST_DEPTH {
-            return Err(Stop::error(format!("lists are nested deeper than {MAX_LIST_DEPTH}")));
+            return Err(Stop::error(format!(
+                "lists are nested deeper than {MAX_LIST_DEPTH}"
+            )));
         }
         Ok(())
     }
@@ -382,12 +392,10 @@ fn typed(text: String) -> Value {
     if text.eq_ignore_ascii_case("null") {
         return Value::Nil;
     }
-    if text == "0" || !text.starts_with('0') {
-        if let Ok(integer) = text.parse() {
-            return Value::int64(integer);
-        }
+    match text.parse() {
+        Ok(integer) if text == "0" || !text.starts_with('0') => Value::int64(integer),
+        _ => Value::from(text),
     }
-    Value::from(text)
 }
 
 fn set(into: &Map, key: &str, value: Value) {
@@ -430,7 +438,7 @@ mod tests {
     use crate::values::{map_to_json, values_from_json};
     use serde_json::json;
 
-    fn parse(text: &str, base: Json, assignment: Assignment<'_>) -> Result<Json, String> {
+    fn parse(text: &str, base: &Json, assignment: Assignment<'_>) -> Result<Json, String> {
         let map = values_from_json(base.as_object().unwrap());
         assign(text, &map, assignment, Dialect::V4_3).map_err(|error| error.message)?;
         Ok(Json::Object(map_to_json(&map)))
@@ -442,10 +450,19 @@ mod tests {
             ("a=b", json!({"a": "b"})),
             ("a=b,c=d", json!({"a": "b", "c": "d"})),
             ("a=b,", json!({"a": "b"})),
-            ("a=1,b=-2,c=+3,d=0", json!({"a": 1, "b": -2, "c": 3, "d": 0})),
-            ("a=01,b=1.5,c=1e3,d=0x1", json!({"a": "01", "b": "1.5", "c": "1e3", "d": "0x1"})),
+            (
+                "a=1,b=-2,c=+3,d=0",
+                json!({"a": 1, "b": -2, "c": 3, "d": 0}),
+            ),
+            (
+                "a=01,b=1.5,c=1e3,d=0x1",
+                json!({"a": "01", "b": "1.5", "c": "1e3", "d": "0x1"}),
+            ),
             ("a=9223372036854775808", json!({"a": "9223372036854775808"})),
-            ("a=true,b=FALSE,c=Null", json!({"a": true, "b": false, "c": null})),
+            (
+                "a=true,b=FALSE,c=Null",
+                json!({"a": true, "b": false, "c": null}),
+            ),
             ("a=", json!({"a": ""})),
             ("a=,b=1", json!({"a": "", "b": 1})),
             ("a= b ", json!({"a": " b "})),
@@ -470,7 +487,10 @@ mod tests {
             ("a[0]=x,a[1]=y", json!({"a": ["x", "y"]})),
             ("a[2]=x", json!({"a": [null, null, "x"]})),
             ("a[1]=x,a[0]=y", json!({"a": ["y", "x"]})),
-            ("a[0].b=1,a[0].c=2,a[1].b=3", json!({"a": [{"b": 1, "c": 2}, {"b": 3}]})),
+            (
+                "a[0].b=1,a[0].c=2,a[1].b=3",
+                json!({"a": [{"b": 1, "c": 2}, {"b": 3}]}),
+            ),
             ("a[1].b=1,a[0].b=2", json!({"a": [{"b": 2}, {"b": 1}]})),
             ("a[0][1]=x", json!({"a": [[null, "x"]]})),
             ("a[0][0].b[1]=x", json!({"a": [[{"b": [null, "x"]}]]})),
@@ -483,7 +503,7 @@ mod tests {
             ("ä.ö=ü", json!({"ä": {"ö": "ü"}})),
         ];
         for (text, expected) in cases {
-            let found = parse(text, json!({}), Assignment::Typed);
+            let found = parse(text, &json!({}), Assignment::Typed);
             assert_eq!(found.as_ref(), Ok(&expected), "{text}");
         }
     }
@@ -498,9 +518,15 @@ mod tests {
             ("a.=1", "key map \"a\" has no value"),
             ("a={x", "list must terminate with '}'"),
             ("a[-1]=x", "negative -1 index not allowed"),
-            ("a[x]=1", "error parsing index: strconv.Atoi: parsing \"x\": invalid syntax"),
+            (
+                "a[x]=1",
+                "error parsing index: strconv.Atoi: parsing \"x\": invalid syntax",
+            ),
             ("a[0]x=1", "unexpected data at end of array index: ['x']"),
-            ("a[65537]=1", "index of 65537 is greater than maximum supported index of 65536"),
+            (
+                "a[65537]=1",
+                "index of 65537 is greater than maximum supported index of 65536",
+            ),
             (
                 "a=1,a.b=2",
                 "unable to parse key: interface conversion: interface {} is int64, not map[string]interface {}",
@@ -519,7 +545,7 @@ mod tests {
             ),
         ];
         for (text, message) in cases {
-            let found = parse(text, json!({}), Assignment::Typed);
+            let found = parse(text, &json!({}), Assignment::Typed);
             assert_eq!(found, Err(message.to_owned()), "{text}");
         }
     }
@@ -527,7 +553,7 @@ mod tests {
     #[test]
     fn values_go_into_what_is_there() {
         let base = json!({"a": {"x": 1, "y": 2}, "l": [1, 2, 3], "m": [{"n": 1}]});
-        let found = parse("a.x=null,l[1]=b,m[0].o=2,l[3]=c", base, Assignment::Typed).unwrap();
+        let found = parse("a.x=null,l[1]=b,m[0].o=2,l[3]=c", &base, Assignment::Typed).unwrap();
         assert_eq!(
             found,
             json!({"a": {"x": null, "y": 2}, "l": [1, "b", 3, "c"], "m": [{"n": 1, "o": 2}]})
@@ -536,15 +562,15 @@ mod tests {
 
     #[test]
     fn the_other_flags_differ_in_the_value_only() {
-        let text = parse("a=1,b=true,c={1,2}", json!({}), Assignment::Text).unwrap();
+        let text = parse("a=1,b=true,c={1,2}", &json!({}), Assignment::Text).unwrap();
         assert_eq!(text, json!({"a": "1", "b": "true", "c": ["1", "2"]}));
-        let literal = parse("a.b[0]=x,y={z}\\", json!({}), Assignment::Literal).unwrap();
+        let literal = parse("a.b[0]=x,y={z}\\", &json!({}), Assignment::Literal).unwrap();
         assert_eq!(literal, json!({"a": {"b": ["x,y={z}\\"]}}));
         let mut read = |name: &str| match name {
             "missing" => Err("open missing: no such file or directory".to_owned()),
             name => Ok(format!("<{name}>")),
         };
-        let file = parse("a=x,b[1]=y", json!({}), Assignment::File(&mut read)).unwrap();
+        let file = parse("a=x,b[1]=y", &json!({}), Assignment::File(&mut read)).unwrap();
         assert_eq!(file, json!({"a": "<x>", "b": [null, "<y>"]}));
     }
 
@@ -552,29 +578,49 @@ mod tests {
     fn json_is_read_value_by_value() {
         let cases = [
             ("a=1", json!({"a": 1})),
-            ("a={\"x\":[1,2]},b=\"y\"", json!({"a": {"x": [1, 2]}, "b": "y"})),
+            (
+                "a={\"x\":[1,2]},b=\"y\"",
+                json!({"a": {"x": [1, 2]}, "b": "y"}),
+            ),
             ("a=,b=null", json!({"a": null, "b": null})),
             ("a= true , b=false", json!({"a": true, " b": false})),
             ("a[1].b=[]", json!({"a": [null, {"b": []}]})),
         ];
         for (text, expected) in cases {
-            assert_eq!(parse(text, json!({}), Assignment::Json), Ok(expected), "{text}");
+            assert_eq!(
+                parse(text, &json!({}), Assignment::Json),
+                Ok(expected),
+                "{text}"
+            );
         }
-        assert!(parse("a={", json!({}), Assignment::Json).is_err());
+        assert!(parse("a={", &json!({}), Assignment::Json).is_err());
         let base = values_from_json(json!({"a": {"x": 1}}).as_object().unwrap());
         let whole = assign_json("{\"a\":{\"y\":2}}", &base, Dialect::V4_3).unwrap();
-        assert_eq!(Json::Object(map_to_json(&whole)), json!({"a": {"x": 1, "y": 2}}));
+        assert_eq!(
+            Json::Object(map_to_json(&whole)),
+            json!({"a": {"x": 1, "y": 2}})
+        );
         assert!(assign_json("{\"a\":2}", &base, Dialect::V3).is_err());
     }
 
     #[test]
     fn hostile_texts_do_no_harm() {
         let nested = "a[0]".to_owned() + &"[0]".repeat(100_000) + "=1";
-        assert!(parse(&nested, json!({}), Assignment::Typed).is_err());
+        assert!(parse(&nested, &json!({}), Assignment::Typed).is_err());
         let alternating = "a[0].".repeat(1_000) + "b=1";
-        assert!(parse(&alternating, json!({}), Assignment::Typed).is_err());
-        for text in ["[", "[0]=1", ".", "..=", "=", ",", "\\", "a[99999999999999999999]=1", "a[0].[0]=1"] {
-            let _ = parse(text, json!({}), Assignment::Typed);
+        assert!(parse(&alternating, &json!({}), Assignment::Typed).is_err());
+        for text in [
+            "[",
+            "[0]=1",
+            ".",
+            "..=",
+            "=",
+            ",",
+            "\\",
+            "a[99999999999999999999]=1",
+            "a[0].[0]=1",
+        ] {
+            let _ = parse(text, &json!({}), Assignment::Typed);
         }
     }
 }

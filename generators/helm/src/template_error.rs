@@ -25,7 +25,9 @@ impl TemplateError {
     pub(crate) fn new(error: ExecuteError, dialect: Dialect) -> Self {
         let text = match &error.raised {
             Some(message) => {
-                let ExecuteError { name, line, column, .. } = &error;
+                let ExecuteError {
+                    name, line, column, ..
+                } = &error;
                 let location = location(&error.text)
                     .map_or_else(|| format!("{name}:{line}:{column}"), ToOwned::to_owned);
                 format!("execution error at ({location}): {message}")
@@ -55,10 +57,14 @@ fn multiline(text: &str) -> Option<String> {
     let mut rest = text;
     loop {
         let frame = Frame::parse(rest)?;
-        let next = frame.message.strip_prefix("error calling ").map(|call| {
-            call.split_once(": ").map_or("", |(_, inner)| inner)
-        });
-        let shown = Frame { message: cut(frame.message), ..frame };
+        let next = frame
+            .message
+            .strip_prefix("error calling ")
+            .map(|call| call.split_once(": ").map_or("", |(_, inner)| inner));
+        let shown = Frame {
+            message: cut(frame.message),
+            ..frame
+        };
         if frames.last() != Some(&shown) {
             frames.push(shown);
         }
@@ -73,7 +79,9 @@ fn multiline(text: &str) -> Option<String> {
 
 /// A message up to the error that it wraps.
 fn cut(message: &str) -> &str {
-    message.find(" template:").map_or(message, |end| &message[..end])
+    message
+        .find(" template:")
+        .map_or(message, |end| &message[..end])
 }
 
 /// One template's part of a chain.
@@ -89,29 +97,46 @@ impl<'a> Frame<'a> {
     fn parse(text: &'a str) -> Option<Self> {
         let rest = text.strip_prefix("template: ")?;
         if rest.starts_with("no template ") {
-            return Some(Self { location: "", executing: "", at: "", message: text });
+            return Some(Self {
+                location: "",
+                executing: "",
+                at: "",
+                message: text,
+            });
         }
         if let Some((location, after)) = rest.split_once(": executing ") {
             let (executing, after) = after.strip_prefix('"')?.split_once('"')?;
             let (at, message) = after.strip_prefix(" at <")?.split_once(">: ")?;
-            return Some(Self { location, executing, at, message });
+            return Some(Self {
+                location,
+                executing,
+                at,
+                message,
+            });
         }
         let (location, message) = rest.rsplit_once(": ")?;
-        Some(Self { location, executing: "", at: "", message })
+        Some(Self {
+            location,
+            executing: "",
+            at: "",
+            message,
+        })
     }
 
     fn print(&self) -> String {
-        let mut text = String::new();
-        if !self.location.is_empty() {
-            text.push_str(&format!("{}\n  ", self.location));
-        }
-        if !self.executing.is_empty() {
-            text.push_str(&format!("executing \"{}\" at <{}>:\n    ", self.executing, self.at));
-        }
-        if !self.message.is_empty() {
-            text.push_str(&format!("{}\n", self.message));
-        }
-        text
+        let location = match self.location {
+            "" => String::new(),
+            location => format!("{location}\n  "),
+        };
+        let executing = match self.executing {
+            "" => String::new(),
+            executing => format!("executing \"{executing}\" at <{}>:\n    ", self.at),
+        };
+        let message = match self.message {
+            "" => String::new(),
+            message => format!("{message}\n"),
+        };
+        location + &executing + &message
     }
 }
 
@@ -135,7 +160,10 @@ mod tests {
 
     #[test]
     fn helm_3_keeps_the_line_and_helm_4_breaks_it() {
-        assert_eq!(TemplateError::new(error(CHAIN, None), Dialect::V3).text, CHAIN);
+        assert_eq!(
+            TemplateError::new(error(CHAIN, None), Dialect::V3).text,
+            CHAIN
+        );
         assert_eq!(
             TemplateError::new(error(CHAIN, None), Dialect::V4_3).text,
             "c/templates/a.yaml:1:3\n  executing \"c/templates/a.yaml\" at <include \"x\" .>:\n    \
@@ -146,12 +174,18 @@ mod tests {
     #[test]
     fn a_chain_that_ends_outside_of_templates_is_not_broken() {
         let text = "template: a:1:3: executing \"a\" at <f>: error calling f: boom";
-        assert_eq!(TemplateError::new(error(text, None), Dialect::V4_3).text, text);
+        assert_eq!(
+            TemplateError::new(error(text, None), Dialect::V4_3).text,
+            text
+        );
     }
 
     #[test]
     fn raised_messages_stand_at_the_outermost_frame() {
         let found = TemplateError::new(error(CHAIN, Some("no: name")), Dialect::V3);
-        assert_eq!(found.text, "execution error at (c/templates/a.yaml:1:3): no: name");
+        assert_eq!(
+            found.text,
+            "execution error at (c/templates/a.yaml:1:3): no: name"
+        );
     }
 }

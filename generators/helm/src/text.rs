@@ -75,7 +75,9 @@ pub fn show_only(
     for pattern in patterns {
         let mut found = false;
         for document in &documents {
-            let Some(path) = source_path(document) else { continue };
+            let Some(path) = source_path(document) else {
+                continue;
+            };
             if path_matches(pattern, &path).unwrap_or(false) {
                 shown.extend_from_slice(b"---\n");
                 shown.extend_from_slice(document);
@@ -84,7 +86,9 @@ pub fn show_only(
             }
         }
         if !found {
-            return Err(NoSuchTemplate { pattern: pattern.clone() });
+            return Err(NoSuchTemplate {
+                pattern: pattern.clone(),
+            });
         }
     }
     Ok(shown)
@@ -101,8 +105,11 @@ pub fn write_part(text: &mut Vec<u8>, part: TextPart<'_>) {
 
 fn manifest_parts(rendered: &Rendered, options: TextOptions) -> Vec<TextPart<'_>> {
     let crds = rendered.crds.iter().filter(|_| options.include_crds);
-    let crds =
-        crds.map(|crd| TextPart { path: &crd.path, content: &crd.content, is_crd: true });
+    let crds = crds.map(|crd| TextPart {
+        path: &crd.path,
+        content: &crd.content,
+        is_crd: true,
+    });
     let manifests = rendered.manifests.iter().map(|manifest| TextPart {
         path: &manifest.path,
         content: &manifest.content,
@@ -116,7 +123,7 @@ fn hook_parts(rendered: &Rendered, options: TextOptions) -> Vec<TextPart<'_>> {
     rendered
         .hooks
         .iter()
-        .filter(|hook| !options.no_hooks && !(options.skip_tests && is_test(hook)))
+        .filter(|hook| !(options.no_hooks || options.skip_tests && is_test(hook)))
         .map(|hook| TextPart {
             path: &hook.manifest.path,
             content: &hook.manifest.content,
@@ -161,8 +168,14 @@ mod tests {
             delete_policies: Vec::new(),
         };
         Rendered {
-            crds: vec![CrdFile { path: "c/crds/a.yaml".to_owned(), content: b"crd: 1\n"[..].into() }],
-            manifests: vec![manifest("c/templates/a.yaml", "a: 1"), manifest("c/templates/b/c.yaml", "b: 1")],
+            crds: vec![CrdFile {
+                path: "c/crds/a.yaml".to_owned(),
+                content: b"crd: 1\n"[..].into(),
+            }],
+            manifests: vec![
+                manifest("c/templates/a.yaml", "a: 1"),
+                manifest("c/templates/b/c.yaml", "b: 1"),
+            ],
             hooks: vec![
                 hook("c/templates/h.yaml", vec![HookEvent::PreInstall]),
                 hook("c/templates/tests/t.yaml", vec![HookEvent::Test]),
@@ -171,8 +184,16 @@ mod tests {
         }
     }
 
-    const ALL: TextOptions = TextOptions { include_crds: true, no_hooks: false, skip_tests: false };
-    const PLAIN: TextOptions = TextOptions { include_crds: false, no_hooks: true, skip_tests: false };
+    const ALL: TextOptions = TextOptions {
+        include_crds: true,
+        no_hooks: false,
+        skip_tests: false,
+    };
+    const PLAIN: TextOptions = TextOptions {
+        include_crds: false,
+        no_hooks: true,
+        skip_tests: false,
+    };
 
     #[test]
     fn parts_are_printed_in_helms_order() {
@@ -186,8 +207,18 @@ mod tests {
             String::from_utf8(render_text(&rendered(), PLAIN)).unwrap(),
             "---\n# Source: c/templates/a.yaml\na: 1\n---\n# Source: c/templates/b/c.yaml\nb: 1\n"
         );
-        let no_tests = render_text(&rendered(), TextOptions { skip_tests: true, ..ALL });
-        assert!(!String::from_utf8(no_tests).unwrap().contains("tests/t.yaml"));
+        let no_tests = render_text(
+            &rendered(),
+            TextOptions {
+                skip_tests: true,
+                ..ALL
+            },
+        );
+        assert!(
+            !String::from_utf8(no_tests)
+                .unwrap()
+                .contains("tests/t.yaml")
+        );
         assert_eq!(render_text(&Rendered::default(), ALL), b"\n");
     }
 

@@ -1,10 +1,6 @@
 //! A chart and its subcharts as one rendering sees them: some renamed, some left out, some there twice.
 
-use crate::{
-    chart::Chart,
-    metadata::Dependency,
-    values::values_from_json,
-};
+use crate::{chart::Chart, metadata::Dependency, values::values_from_json};
 use std::{cell::RefCell, rc::Rc, sync::Arc};
 use whipstaff_gotemplate::Map;
 

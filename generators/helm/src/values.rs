@@ -6,6 +6,8 @@ use whipstaff_gotemplate::{Bytes, Dialect, List, Map, MapType, Value};
 
 /// Deepest nesting of values.
 pub const MAX_VALUES_DEPTH: usize = 512;
+/// Most entries of maps and items of lists in the values of one chart, after imports.
+pub const MAX_VALUES_ENTRIES: usize = 2_000_000;
 
 /// Values that cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -24,7 +26,9 @@ pub enum ValuesError {
         rest: String,
     },
     /// The document is not a map.
-    #[error("error unmarshaling JSON: while decoding JSON: json: cannot unmarshal {found} into Go value of type map[string]interface {{}}")]
+    #[error(
+        "error unmarshaling JSON: while decoding JSON: json: cannot unmarshal {found} into Go value of type map[string]interface {{}}"
+    )]
     NotAMap {
         /// JSON type of the document.
         found: &'static str,
@@ -85,13 +89,47 @@ fn children(value: &Json) -> Vec<&Json> {
     }
 }
 
+/// Whether values may be walked and copied: imports can make a table contain itself, and double it from chart to chart.
+pub(crate) fn is_within_limits(map: &Map) -> bool {
+    let mut entries = 0;
+    is_map_within(map, 0, &mut entries)
+}
+
+fn is_map_within(map: &Map, depth: usize, entries: &mut usize) -> bool {
+    *entries += map.len();
+    depth <= MAX_VALUES_DEPTH
+        && *entries <= MAX_VALUES_ENTRIES
+        && map
+            .entries()
+            .iter()
+            .all(|(_, value)| is_value_within(value, depth + 1, entries))
+}
+
+fn is_value_within(value: &Value, depth: usize, entries: &mut usize) -> bool {
+    match value {
+        Value::Map(map) => is_map_within(map, depth, entries),
+        Value::List(list) => {
+            *entries += list.len();
+            depth <= MAX_VALUES_DEPTH
+                && *entries <= MAX_VALUES_ENTRIES
+                && list
+                    .iter()
+                    .all(|item| is_value_within(item, depth + 1, entries))
+        }
+        _ => true,
+    }
+}
+
 /// The documents of a text as Kubernetes' reader finds them: parted by lines that start with `---`, which may only be followed by
 /// blanks or a comment.
 fn split_documents(text: &[u8]) -> Result<Vec<&[u8]>, ValuesError> {
     let mut documents = Vec::new();
     let (mut start, mut at) = (0, 0);
     while at < text.len() {
-        let end = text[at..].iter().position(|b| *b == b'\n').map_or(text.len(), |n| at + n + 1);
+        let end = text[at..]
+            .iter()
+            .position(|b| *b == b'\n')
+            .map_or(text.len(), |n| at + n + 1);
         if let Some(rest) = text[at..end].strip_prefix(b"---") {
             let rest = rest.trim_ascii();
             if !rest.is_empty() && !rest.starts_with(b"#") {
@@ -139,7 +177,9 @@ pub fn merge_values(base: &Map, over: &Map) -> Map {
 
 /// Values out of JSON as `encoding/json` decodes them: every number is a `float64`.
 pub fn values_from_json(map: &JsonMap<String, Json>) -> Map {
-    let entries = map.iter().map(|(key, value)| (Bytes::from(key.as_str()), Value::from_json(value)));
+    let entries = map
+        .iter()
+        .map(|(key, value)| (Bytes::from(key.as_str()), Value::from_json(value)));
     Map::new(MapType::ANY, entries.collect())
 }
 
@@ -155,15 +195,25 @@ pub(crate) fn fresh(map: &Map) -> Map {
 
 /// A copy that shares no map with the original, maps in lists included.
 pub(crate) fn deep_copy(map: &Map) -> Map {
-    let entries = map.entries().into_iter().map(|(key, value)| (key, deep_copy_value(&value)));
+    let entries = map
+        .entries()
+        .into_iter()
+        .map(|(key, value)| (key, deep_copy_value(&value)));
     Map::new(map.map_type(), entries.collect())
 }
 
 fn deep_copy_value(value: &Value) -> Value {
     match value {
         Value::Map(map) => Value::Map(deep_copy(map)),
-        Value::List(list) if list.iter().any(|item| matches!(item, Value::Map(_) | Value::List(_))) => {
-            Value::List(List::new(list.list_type(), list.iter().map(deep_copy_value).collect()))
+        Value::List(list)
+            if list
+                .iter()
+                .any(|item| matches!(item, Value::Map(_) | Value::List(_))) =>
+        {
+            Value::List(List::new(
+                list.list_type(),
+                list.iter().map(deep_copy_value).collect(),
+            ))
         }
         other => other.clone(),
     }
@@ -171,10 +221,11 @@ fn deep_copy_value(value: &Value) -> Value {
 
 /// The table at a dotted path.
 pub(crate) fn table(map: &Map, path: &str) -> Option<Map> {
-    path.split('.').try_fold(map.clone(), |map, key| match map.get(key.as_bytes()) {
-        Some(Value::Map(below)) => Some(below),
-        _ => None,
-    })
+    path.split('.')
+        .try_fold(map.clone(), |map, key| match map.get(key.as_bytes()) {
+            Some(Value::Map(below)) => Some(below),
+            _ => None,
+        })
 }
 
 /// The value at a dotted path, unless it is a table.
@@ -183,7 +234,8 @@ pub(crate) fn path_value(map: &Map, path: &str) -> Option<Value> {
         Some((tables, key)) => (table(map, tables)?, key),
         None => (map.clone(), path),
     };
-    map.get(key.as_bytes()).filter(|value| !matches!(value, Value::Map(_)))
+    map.get(key.as_bytes())
+        .filter(|value| !matches!(value, Value::Map(_)))
 }
 
 /// A value as JSON, as a schema sees it: whole floats are integers.
@@ -203,7 +255,10 @@ pub(crate) fn to_json(value: &Value) -> Json {
 
 /// A map as JSON.
 pub(crate) fn map_to_json(map: &Map) -> JsonMap<String, Json> {
-    map.entries().iter().map(|(key, value)| (key.to_text().into_owned(), to_json(value))).collect()
+    map.entries()
+        .iter()
+        .map(|(key, value)| (key.to_text().into_owned(), to_json(value)))
+        .collect()
 }
 
 fn number(value: f64) -> Json {
@@ -222,11 +277,14 @@ mod tests {
 
     #[test]
     fn several_documents_are_read_by_dialect() {
-        let text = b"---\na: 1\nm: {x: 1}\n--- # next\nb: 2\nm: {y: null}\n";
+        let text = b"---\na: 1\nm: {x: 1}\n--- # next\nb: 2\nm: {z: null}\n";
         let v3 = read_values(text, Dialect::V3).unwrap();
         assert_eq!(Json::Object(v3), json!({"a": 1, "m": {"x": 1}}));
         let v4 = read_values(text, Dialect::V4_3).unwrap();
-        assert_eq!(Json::Object(v4), json!({"a": 1, "b": 2, "m": {"x": 1, "y": null}}));
+        assert_eq!(
+            Json::Object(v4),
+            json!({"a": 1, "b": 2, "m": {"x": 1, "z": null}})
+        );
     }
 
     #[test]
@@ -240,19 +298,38 @@ mod tests {
 
     #[test]
     fn documents_that_are_not_maps_are_refused() {
-        for (text, found) in [("a", "string"), ("- a", "array"), ("5", "number"), ("yes", "bool")] {
+        for (text, found) in [
+            ("a", "string"),
+            ("- a", "array"),
+            ("5", "number"),
+            ("yes", "bool"),
+        ] {
             let error = read_values(text.as_bytes(), Dialect::V3).unwrap_err();
-            assert!(matches!(error, ValuesError::NotAMap { found: f } if f == found), "{error}");
+            assert!(
+                matches!(error, ValuesError::NotAMap { found: f } if f == found),
+                "{error}"
+            );
         }
         assert!(read_values(b"", Dialect::V3).unwrap().is_empty());
-        assert!(read_values(b"# nothing\n", Dialect::V4_3).unwrap().is_empty());
+        assert!(
+            read_values(b"# nothing\n", Dialect::V4_3)
+                .unwrap()
+                .is_empty()
+        );
     }
 
     #[test]
     fn merging_replaces_all_but_maps() {
-        let base = values_from_json(json!({"a": {"x": 1, "y": 2}, "l": [1]}).as_object().unwrap());
-        let over =
-            values_from_json(json!({"a": {"y": null}, "l": [2], "n": 3}).as_object().unwrap());
+        let base = values_from_json(
+            json!({"a": {"x": 1, "y": 2}, "l": [1]})
+                .as_object()
+                .unwrap(),
+        );
+        let over = values_from_json(
+            json!({"a": {"y": null}, "l": [2], "n": 3})
+                .as_object()
+                .unwrap(),
+        );
         let merged = merge_values(&base, &over);
         assert_eq!(
             Json::Object(map_to_json(&merged)),
@@ -264,7 +341,10 @@ mod tests {
     #[test]
     fn paths_find_values_but_not_tables() {
         let values = values_from_json(json!({"a": {"b": true, "c": {}}}).as_object().unwrap());
-        assert!(matches!(path_value(&values, "a.b"), Some(Value::Bool(true))));
+        assert!(matches!(
+            path_value(&values, "a.b"),
+            Some(Value::Bool(true))
+        ));
         for path in ["a", "a.c", "a.b.c", "x", "x.y", "", "a."] {
             assert!(path_value(&values, path).is_none(), "{path}");
         }
