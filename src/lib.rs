@@ -36,7 +36,9 @@ pub use http::ListenError;
 pub use lease::{LeaseError, LeaseOptions, lease_identity};
 pub use operator::{OperatorError, OperatorOptions, default_generators, run_operator};
 pub use source::{ArchiveError, SourceError};
-pub use status::Status;
+pub use status::{
+    Assessment, HintError, Hints, MAX_MESSAGE_LENGTH, Status, assess, assess_with_hints,
+};
 pub use telemetry::{DEFAULT_LOG_FILTER, LogFormat, TelemetryError, init as init_telemetry};
 pub use tree::{headline, tree};
 pub use whipstaff_generator as generator;

@@ -34,9 +34,10 @@ pub(super) struct TreeArgs {
 /// Prints a line for each component.
 pub(super) fn status(args: &StatusArgs) -> anyhow::Result<()> {
     block_on(async {
-        let api = match args.all_namespaces {
-            true => Api::all(client().await?),
-            false => api(args.namespace.as_deref()).await?,
+        let api = if args.all_namespaces {
+            Api::all(client().await?)
+        } else {
+            api(args.namespace.as_deref()).await?
         };
         let components = api
             .list(&ListParams::default())

@@ -63,14 +63,16 @@ pub(super) fn run(args: OperatorArgs) -> anyhow::Result<()> {
         log_format,
     } = args;
     init_telemetry(&log, log_format)?;
-    let mut options = OperatorOptions::default();
-    options.concurrency = concurrency;
-    options.metrics_address = metrics_address;
-    options.health_address = health_address;
-    options.leader_election = leader_elect.then(|| {
-        let identity = lease_identity(identity.as_deref());
-        LeaseOptions::new(lease_namespace, lease_name, identity)
-    });
+    let options = OperatorOptions {
+        concurrency,
+        metrics_address,
+        health_address,
+        leader_election: leader_elect.then(|| {
+            let identity = lease_identity(identity.as_deref());
+            LeaseOptions::new(lease_namespace, lease_name, identity)
+        }),
+        ..OperatorOptions::default()
+    };
     tokio::runtime::Runtime::new()?.block_on(async {
         let config = kube::Config::infer()
             .await

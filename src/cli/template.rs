@@ -25,7 +25,7 @@ const MAX_PACKED_BYTES: u64 = 100 * 1024 * 1024;
 /// Largest values file in bytes.
 const MAX_VALUES_BYTES: u64 = 64 * 1024 * 1024;
 /// A person waits for the output and can stop it: the time that the operator grants would only be in the way.
-const TIME_LIMIT: Duration = Duration::from_secs(3_600);
+const TIME_LIMIT: Duration = Duration::from_hours(1);
 
 /// Render a chart and print its manifests.
 #[derive(Debug, clap::Args)]
@@ -108,6 +108,10 @@ struct ClusterArguments {
 }
 
 /// What is printed, and where to.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a flag of its own, with Helm's name"
+)]
 #[derive(Debug, clap::Args)]
 struct OutputArguments {
     /// Print the custom resource definitions of `crds/` too

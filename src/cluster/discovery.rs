@@ -97,11 +97,14 @@ pub(crate) enum DiscoveryError {
     Version(#[source] whipstaff_generator::KubeVersionError),
 }
 
+/// What was answered, and when.
+type Answer = (Instant, Arc<Resources>);
+
 /// Remembers what a cluster serves, and asks again when a kind is missing or the answer is old.
 #[derive(Clone)]
 pub(crate) struct Discovery {
     client: Client,
-    known: Arc<Mutex<Option<(Instant, Arc<Resources>)>>>,
+    known: Arc<Mutex<Option<Answer>>>,
 }
 
 impl std::fmt::Debug for Discovery {

@@ -135,7 +135,7 @@ impl Watches {
                     listing.insert(name(&object), self.entry(&object));
                 }
                 Ok(watcher::Event::InitDone) => {
-                    self.replace(&resource, std::mem::take(&mut listing))
+                    self.replace(&resource, std::mem::take(&mut listing));
                 }
                 Ok(watcher::Event::Apply(object)) => self.apply(&resource, &object),
                 Ok(watcher::Event::Delete(object)) => self.delete(&resource, &object),
@@ -162,9 +162,9 @@ impl Watches {
                 }
             }
         }
-        changed
-            .into_iter()
-            .for_each(|component| self.wake(component));
+        for component in changed {
+            self.wake(component);
+        }
     }
 
     fn apply(&self, resource: &Resource, object: &Metadata) {
@@ -175,7 +175,9 @@ impl Watches {
             let old = kind.objects.insert(name(object), entry);
             woken.extend(old.and_then(|old| old.owner));
         }
-        woken.into_iter().for_each(|component| self.wake(component));
+        for component in woken {
+            self.wake(component);
+        }
     }
 
     fn delete(&self, resource: &Resource, object: &Metadata) {

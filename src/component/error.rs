@@ -79,22 +79,26 @@ pub(crate) enum ReconcileError {
 impl ReconcileError {
     /// An object that cannot be read.
     pub(crate) fn read(id: ObjectId, cause: RequestError) -> Self {
-        Self::Observe(ObserveError::Read { id, cause })
+        Self::Observe(ObserveError::Read {
+            id: Box::new(id),
+            cause,
+        })
     }
 
     /// What kind of failure it is.
     pub(crate) fn class(&self) -> Class {
         match self {
             Self::Fetch(error) => error.class(),
-            Self::ReadCredentials { cause, .. } => request_class(cause),
-            Self::Credentials { .. } => Class::NotReady,
-            Self::Lookup(LookupError::Request { cause, .. })
+            Self::ReadCredentials { cause, .. }
+            | Self::Lookup(LookupError::Request { cause, .. })
             | Self::Observe(ObserveError::Read { cause, .. })
             | Self::Execute(ExecuteError::Write { cause, .. }) => request_class(cause),
             Self::Execute(ExecuteError::ForeignInstance { .. }) | Self::Refused { .. } => {
                 Class::Conflict
             }
-            Self::Prepare(PrepareError::UnknownKind { .. }) => Class::NotReady,
+            Self::Credentials { .. } | Self::Prepare(PrepareError::UnknownKind { .. }) => {
+                Class::NotReady
+            }
             Self::NoSource
             | Self::Duration { .. }
             | Self::Digest(_)
@@ -177,7 +181,9 @@ fn list(items: impl ExactSizeIterator<Item = String>) -> String {
     let hidden = items.len().saturating_sub(MAX_NAMED);
     let mut text = items.take(MAX_NAMED).collect::<Vec<_>>().join("; ");
     if hidden > 0 {
-        text.push_str(&format!("; and {hidden} more"));
+        text.push_str("; and ");
+        text.push_str(&hidden.to_string());
+        text.push_str(" more");
     }
     text
 }

@@ -5,6 +5,7 @@ use super::render::Rendered;
 use crate::api::v1alpha1::{ComponentStatus, State};
 use crate::dependents::Live;
 use crate::source::Artifact;
+use crate::status::Status;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -40,6 +41,15 @@ pub(crate) struct Fetched {
     pub(crate) next: Instant,
 }
 
+/// How many components and dependents there are of each kind.
+#[derive(Debug, Default)]
+pub(crate) struct Census {
+    /// Components by state.
+    pub(crate) components: HashMap<State, usize>,
+    /// Dependents by status.
+    pub(crate) dependents: HashMap<Status, usize>,
+}
+
 /// The memories of all components, by UID.
 #[derive(Debug, Default)]
 pub(crate) struct Memories {
@@ -55,6 +65,23 @@ impl Memories {
     /// Puts it back.
     pub(crate) fn put(&self, uid: &str, memory: Memory) {
         self.lock().insert(uid.to_owned(), memory);
+    }
+
+    /// How many components are in each state, and how many dependents have each status.
+    pub(crate) fn census(&self) -> Census {
+        let mut census = Census::default();
+        for memory in self.lock().values() {
+            let Some(status) = &memory.status else {
+                continue;
+            };
+            if let Some(state) = status.state {
+                *census.components.entry(state).or_default() += 1;
+            }
+            for item in &status.inventory {
+                *census.dependents.entry(item.status).or_default() += 1;
+            }
+        }
+        census
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, Memory>> {

@@ -4,6 +4,7 @@ mod context;
 mod corrections;
 mod deletion;
 mod error;
+mod gauges;
 mod identity;
 mod memory;
 mod project;

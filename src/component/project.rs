@@ -64,7 +64,7 @@ pub(crate) fn project(
         }
         Outcome::Failed(_) => {}
         Outcome::Ready | Outcome::Suspended | Outcome::Deleting(_) => {
-            status.processing_since = None
+            status.processing_since = None;
         }
     }
     let verdict = verdict(&status, outcome, facts, now);
@@ -177,7 +177,9 @@ fn named(waiting: &[Waiting]) -> String {
         .collect::<Vec<_>>()
         .join("; ");
     if waiting.len() > MAX_NAMED {
-        text.push_str(&format!("; and {} more", waiting.len() - MAX_NAMED));
+        text.push_str("; and ");
+        text.push_str(&(waiting.len() - MAX_NAMED).to_string());
+        text.push_str(" more");
     }
     text
 }

@@ -3,6 +3,7 @@
 use super::context::Context;
 use super::deletion;
 use super::error::ReconcileError;
+use super::gauges;
 use super::memory::Memory;
 use super::project::{Facts, Outcome, deadline, project};
 use super::run::Run;
@@ -80,6 +81,7 @@ pub(crate) async fn reconcile(component: Arc<Component>, context: Arc<Context>) 
     if outcome != ReconcileOutcome::Deleted {
         context.memories.put(&uid, memory);
     }
+    gauges::update(&context);
     delay.map_or_else(Action::await_change, Action::requeue)
 }
 

@@ -239,9 +239,10 @@ impl<'a> Run<'a> {
             if plan.steps.is_empty() {
                 self.finish(desired, &observed, &[], &plan);
                 self.watch(desired, Some(&observed)).await?;
-                return Ok(match plan.waiting.is_empty() {
-                    true => Outcome::Ready,
-                    false => Outcome::Waiting(plan.waiting),
+                return Ok(if plan.waiting.is_empty() {
+                    Outcome::Ready
+                } else {
+                    Outcome::Waiting(plan.waiting)
                 });
             }
             if !std::mem::replace(&mut checked, true) {
@@ -281,7 +282,10 @@ impl<'a> Run<'a> {
         desired: &Desired,
     ) -> (Vec<Change>, Result<(), ReconcileError>) {
         let mut changes = Vec::new();
-        let result = self.executor().execute(&plan.steps, desired, &mut changes).await;
+        let result = self
+            .executor()
+            .execute(&plan.steps, desired, &mut changes)
+            .await;
         (changes, result.map_err(ReconcileError::from))
     }
 
@@ -359,12 +363,12 @@ impl<'a> Run<'a> {
                 targets.push(Target::new(id, resource.clone()));
             }
         }
-        let observer = Observer {
+        let reader = Observer {
             objects: &self.objects,
             watches: &self.context.watches,
             owner: &self.owner,
         };
-        let mut observed = observer
+        let mut observed = reader
             .observe(targets, &mut self.memory.live, written)
             .await?;
         observed.missing_namespaces = self.missing_namespaces(desired, &observed).await?;

@@ -108,7 +108,7 @@ pub(crate) enum PrepareError {
     /// Two objects with the same identity.
     #[error("{id} is defined twice: in `{first}` and in `{second}`")]
     Duplicate {
-        id: ObjectId,
+        id: Box<ObjectId>,
         first: String,
         second: String,
     },
@@ -117,7 +117,7 @@ pub(crate) enum PrepareError {
         "{id} from `{file}` is of the kind `{kind}` in `{api_version}`, which the cluster does not serve; install its CustomResourceDefinition first"
     )]
     UnknownKind {
-        id: ObjectId,
+        id: Box<ObjectId>,
         file: String,
         kind: String,
         api_version: String,
@@ -125,7 +125,7 @@ pub(crate) enum PrepareError {
     /// An annotation of ours that is not understood.
     #[error("{id} from `{file}` cannot be applied")]
     Annotation {
-        id: ObjectId,
+        id: Box<ObjectId>,
         file: String,
         #[source]
         cause: AnnotationError,
@@ -247,7 +247,7 @@ impl Preparation<'_> {
         }
         self.check_duplicate(&object.id(), source)?;
         let fail = |cause| PrepareError::Annotation {
-            id: object.id(),
+            id: Box::new(object.id()),
             file: source.to_owned(),
             cause,
         };
@@ -319,7 +319,7 @@ impl Preparation<'_> {
         {
             Some(resource) => Ok((resource.clone(), false)),
             None => Err(PrepareError::UnknownKind {
-                id: object.id(),
+                id: Box::new(object.id()),
                 file: source.to_owned(),
                 kind: object.kind().to_owned(),
                 api_version: object.api_version().to_owned(),
@@ -331,7 +331,7 @@ impl Preparation<'_> {
         match self.seen.insert(id.clone(), source.to_owned()) {
             None => Ok(()),
             Some(first) => Err(PrepareError::Duplicate {
-                id: id.clone(),
+                id: Box::new(id.clone()),
                 first,
                 second: source.to_owned(),
             }),

@@ -54,7 +54,7 @@ pub(crate) enum ExecuteError {
         /// What was tried.
         verb: &'static str,
         /// The object.
-        id: ObjectId,
+        id: Box<ObjectId>,
         /// Why it failed.
         #[source]
         cause: RequestError,
@@ -63,7 +63,7 @@ pub(crate) enum ExecuteError {
     #[error("cannot delete {id}: {instance} of somebody else still exists")]
     ForeignInstance {
         /// The definition.
-        id: ObjectId,
+        id: Box<ObjectId>,
         /// One of the instances.
         instance: String,
     },
@@ -71,7 +71,7 @@ pub(crate) enum ExecuteError {
     #[error("cannot understand the metadata of {id}")]
     Metadata {
         /// The object.
-        id: ObjectId,
+        id: Box<ObjectId>,
         /// What is wrong with it.
         #[source]
         cause: serde_json::Error,
@@ -80,7 +80,7 @@ pub(crate) enum ExecuteError {
     #[error("cannot delete {id}")]
     Discovery {
         /// The object.
-        id: ObjectId,
+        id: Box<ObjectId>,
         /// Why it is unknown.
         #[source]
         cause: DiscoveryError,
@@ -181,7 +181,7 @@ impl Executor<'_> {
             .await;
         let answer = answer.map_err(|cause| ExecuteError::Write {
             verb: verb(&step.action),
-            id: object.id.clone(),
+            id: Box::new(object.id.clone()),
             cause,
         })?;
         self.metrics.operated(if created {
@@ -191,7 +191,7 @@ impl Executor<'_> {
         });
         let live =
             live(&answer, self.owner, &object.hints).map_err(|cause| ExecuteError::Metadata {
-                id: object.id.clone(),
+                id: Box::new(object.id.clone()),
                 cause,
             })?;
         let (digest, fields) = (object.digest.clone(), live.fields.clone());
@@ -212,7 +212,7 @@ impl Executor<'_> {
             .await;
         answer.map_err(|cause| ExecuteError::Write {
             verb: "create",
-            id: id.clone(),
+            id: Box::new(id.clone()),
             cause,
         })?;
         self.metrics.operated(Operation::Create);
@@ -222,18 +222,30 @@ impl Executor<'_> {
 
     async fn delete(&self, key: &ObjectKey, uid: &str) -> Result<(), ExecuteError> {
         let id = key.id();
-        let resources = self
-            .discovery
-            .resources()
-            .await
-            .map_err(|cause| ExecuteError::Discovery { id: id.clone(), cause })?;
+        let resources =
+            self.discovery
+                .resources()
+                .await
+                .map_err(|cause| ExecuteError::Discovery {
+                    id: Box::new(id.clone()),
+                    cause,
+                })?;
         // A kind that is no longer served has no objects left.
-        let Some(resource) = served(&resources, key) else { return Ok(()) };
+        let Some(resource) = served(&resources, key) else {
+            return Ok(());
+        };
         if stage(&id, false) == Stage::Definition {
             self.check_unused(&id, resource).await?;
         }
-        let answer = self.objects.delete(resource, &id.namespace, &id.name, uid).await;
-        answer.map_err(|cause| ExecuteError::Write { verb: "delete", id, cause })?;
+        let answer = self
+            .objects
+            .delete(resource, &id.namespace, &id.name, uid)
+            .await;
+        answer.map_err(|cause| ExecuteError::Write {
+            verb: "delete",
+            id: Box::new(id),
+            cause,
+        })?;
         self.metrics.operated(Operation::Delete);
         Ok(())
     }
@@ -244,19 +256,39 @@ impl Executor<'_> {
         id: &ObjectId,
         definitions: &Resource,
     ) -> Result<(), ExecuteError> {
-        let fail = |cause| ExecuteError::Write { verb: "delete", id: id.clone(), cause };
-        let definition = self.objects.read(definitions, "", &id.name).await.map_err(fail)?;
+        let fail = |cause| ExecuteError::Write {
+            verb: "delete",
+            id: Box::new(id.clone()),
+            cause,
+        };
+        let definition = self
+            .objects
+            .read(definitions, "", &id.name)
+            .await
+            .map_err(fail)?;
         // What the definition itself says is certain; discovery may not have heard of it yet.
-        let Some(instances) = definition.as_ref().and_then(instances_of) else { return Ok(()) };
+        let Some(instances) = definition.as_ref().and_then(instances_of) else {
+            return Ok(());
+        };
         let selector = format!("{}!={}", super::OWNER_LABEL, self.owner.label());
         let list = match self.objects.list(&instances, "", &selector, 1).await {
             Err(error) if error.is_not_found() => return Ok(()),
             other => other.map_err(fail)?,
         };
-        let Some(instance) = list.pointer("/items/0/metadata") else { return Ok(()) };
-        let text = |field: &str| instance.get(field).and_then(Value::as_str).unwrap_or_default();
+        let Some(instance) = list.pointer("/items/0/metadata") else {
+            return Ok(());
+        };
+        let text = |field: &str| {
+            instance
+                .get(field)
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+        };
         let instance = format!("{} {}/{}", instances.kind, text("namespace"), text("name"));
-        Err(ExecuteError::ForeignInstance { id: id.clone(), instance })
+        Err(ExecuteError::ForeignInstance {
+            id: Box::new(id.clone()),
+            instance,
+        })
     }
 }
 
@@ -264,7 +296,9 @@ impl Executor<'_> {
 fn instances_of(definition: &Value) -> Option<Resource> {
     let text = |path: &str| Some(definition.pointer(path)?.as_str()?.to_owned());
     let versions = definition.pointer("/spec/versions")?.as_array()?;
-    let served = versions.iter().find(|v| v.get("served").and_then(Value::as_bool) == Some(true))?;
+    let served = versions
+        .iter()
+        .find(|v| v.get("served").and_then(Value::as_bool) == Some(true))?;
     Some(Resource {
         group: text("/spec/group")?,
         version: served.get("name")?.as_str()?.to_owned(),

@@ -22,14 +22,14 @@ pub(crate) enum ObserveError {
     /// The API server refused.
     #[error("cannot read {id}")]
     Read {
-        id: ObjectId,
+        id: Box<ObjectId>,
         #[source]
         cause: RequestError,
     },
     /// Its metadata is not what the API server is known to send.
     #[error("cannot understand the metadata of {id}")]
     Metadata {
-        id: ObjectId,
+        id: Box<ObjectId>,
         #[source]
         cause: serde_json::Error,
     },
@@ -134,9 +134,15 @@ impl Observer<'_> {
             Ok(None) => Ok((id, None)),
             Ok(Some(object)) => match live(&object, self.owner, &hints) {
                 Ok(live) => Ok((id, Some(live))),
-                Err(cause) => Err(ObserveError::Metadata { id, cause }),
+                Err(cause) => Err(ObserveError::Metadata {
+                    id: Box::new(id),
+                    cause,
+                }),
             },
-            Err(cause) => Err(ObserveError::Read { id, cause }),
+            Err(cause) => Err(ObserveError::Read {
+                id: Box::new(id),
+                cause,
+            }),
         }
     }
 }

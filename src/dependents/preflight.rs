@@ -54,9 +54,13 @@ fn needs_check(
     new_namespaces: &BTreeSet<&str>,
 ) -> bool {
     let live = observed.objects.get(&object.id);
-    let changes = live.is_none_or(|live| live.digest != object.digest);
+    let changes = match live {
+        None => true,
+        // It will be deleted first: a dry run would only find out that it cannot be changed in place.
+        Some(_) if object.recreate => false,
+        Some(live) => live.digest != object.digest,
+    };
     changes
-        && !(object.recreate && live.is_some())
         && !observed.missing_namespaces.contains(&object.id.namespace)
         && !new_namespaces.contains(object.id.namespace.as_str())
         && !absent.contains(&(object.id.group.as_str(), object.id.kind.as_str()))

@@ -31,7 +31,7 @@ const ELLIPSIS: &str = "…";
 
 /// Something to tell about an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Notice<'a> {
+pub(crate) struct Notice<'a> {
     /// Whether somebody should look at it.
     pub severity: EventType,
     /// Why, as a word in Pascal case.
@@ -44,7 +44,7 @@ pub struct Notice<'a> {
 
 /// Publishes events. Clones are cheap and share the memory of what was published.
 #[derive(Clone)]
-pub struct Events {
+pub(crate) struct Events {
     recorder: Recorder,
     recent: Arc<Mutex<Recent>>,
 }
@@ -54,7 +54,7 @@ impl Events {
     ///
     /// Needs `create` and `patch` on `events` of `events.k8s.io` in the namespaces of the objects; events about objects without a
     /// namespace go to `default`.
-    pub fn new(client: Client, controller: &str, instance: Option<String>) -> Self {
+    pub(crate) fn new(client: Client, controller: &str, instance: Option<String>) -> Self {
         let mut reporter = Reporter::from(controller);
         if instance.is_some() {
             reporter.instance = instance;
@@ -68,7 +68,7 @@ impl Events {
     /// Publishes an event about an object, unless the same was said within 5 minutes or too much was said about the object.
     ///
     /// Failures are logged at debug level.
-    pub async fn publish(&self, object: &ObjectReference, notice: &Notice<'_>) {
+    pub(crate) async fn publish(&self, object: &ObjectReference, notice: &Notice<'_>) {
         let Some(event) = self.prepare(object, notice, Instant::now()) else {
             return;
         };

@@ -7,9 +7,9 @@ use std::{
 use whipstaff_generator::Digest;
 
 /// The same reason and note about an object are published once in this time.
-const REPEAT_AFTER: Duration = Duration::from_secs(5 * 60);
+const REPEAT_AFTER: Duration = Duration::from_mins(5);
 /// How long events are remembered: longer than kube's recorder merges events, 6 minutes.
-const MEMORY: Duration = Duration::from_secs(7 * 60);
+const MEMORY: Duration = Duration::from_mins(7);
 /// Most events about one object within [`MEMORY`]; client-go's burst.
 pub(super) const MAX_EVENTS_PER_OBJECT: usize = 25;
 /// Most objects that are remembered.

@@ -40,7 +40,7 @@ const MAX_CONNECTIONS: usize = 64;
 /// Longest time that a client may take to send the head of a request.
 const HEADER_TIMEOUT: Duration = Duration::from_secs(10);
 /// Longest life of a connection.
-const CONNECTION_TIMEOUT: Duration = Duration::from_secs(300);
+const CONNECTION_TIMEOUT: Duration = Duration::from_mins(5);
 /// Longest time that open connections are waited for when the server stops.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
 /// Wait after a connection could not be accepted, which is when file descriptors run out.
@@ -50,28 +50,28 @@ const MAX_REQUEST_BYTES: usize = 16 * 1024;
 
 /// Whether the operator is ready. Clones are cheap and share the answer, which is no at first.
 #[derive(Debug, Clone, Default)]
-pub struct Readiness(Arc<AtomicBool>);
+pub(crate) struct Readiness(Arc<AtomicBool>);
 
 impl Readiness {
     /// Not ready yet.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::default()
     }
 
     /// Says whether the operator is ready.
-    pub fn set(&self, ready: bool) {
+    pub(crate) fn set(&self, ready: bool) {
         self.0.store(ready, Ordering::Relaxed);
     }
 
     /// Whether the operator is ready.
-    pub fn get(&self) -> bool {
+    pub(crate) fn get(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
 
 /// What a server answers.
 #[derive(Debug, Clone, Default)]
-pub struct Endpoints {
+pub(crate) struct Endpoints {
     /// Served under `/metrics`.
     pub metrics: Option<Metrics>,
     /// Served under `/healthz` and `/readyz`.
@@ -88,7 +88,7 @@ pub struct ListenError {
 
 /// An HTTP/1 server that is bound to its address and not running yet.
 #[derive(Debug)]
-pub struct AdminServer {
+pub(crate) struct AdminServer {
     listener: TcpListener,
     address: SocketAddr,
     endpoints: Endpoints,
@@ -99,7 +99,10 @@ impl AdminServer {
     ///
     /// # Errors
     /// [`ListenError`] when the address is taken or may not be used.
-    pub async fn bind(address: SocketAddr, endpoints: Endpoints) -> Result<Self, ListenError> {
+    pub(crate) async fn bind(
+        address: SocketAddr,
+        endpoints: Endpoints,
+    ) -> Result<Self, ListenError> {
         let failed = |source| ListenError { address, source };
         let listener = TcpListener::bind(address).await.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
@@ -114,7 +117,7 @@ impl AdminServer {
     ///
     /// # Errors
     /// [`ListenError`] when an address is taken or may not be used.
-    pub async fn bind_all(
+    pub(crate) async fn bind_all(
         metrics: Option<(SocketAddr, Metrics)>,
         health: Option<(SocketAddr, Readiness)>,
     ) -> Result<Vec<Self>, ListenError> {
@@ -151,12 +154,12 @@ impl AdminServer {
     }
 
     /// The address that the server is bound to, with the port that it got.
-    pub fn address(&self) -> SocketAddr {
+    pub(crate) fn address(&self) -> SocketAddr {
         self.address
     }
 
     /// Answers requests until it is told to stop, then lets open connections finish their answer.
-    pub async fn run(self, stop: CancellationToken) {
+    pub(crate) async fn run(self, stop: CancellationToken) {
         let slots = Arc::new(Semaphore::new(MAX_CONNECTIONS));
         let mut connections = JoinSet::new();
         tracing::info!(address = %self.address(), "admin server listens");

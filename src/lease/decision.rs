@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 /// Longest lease of somebody else that is respected.
-const MAX_LEASE_DURATION: Duration = Duration::from_secs(60 * 60);
+const MAX_LEASE_DURATION: Duration = Duration::from_hours(1);
 
 /// A lease as it was last seen, and when it was first seen like that.
 ///

@@ -64,21 +64,21 @@ pub enum LeaseError {
 
 /// Somebody who may become the leader.
 #[derive(Debug)]
-pub struct Candidate {
+pub(crate) struct Candidate {
     elector: Elector<ClusterStore>,
 }
 
 /// The leader. It is one only while [`Leadership::hold`] runs.
 #[must_use = "the lease expires unless it is held"]
 #[derive(Debug)]
-pub struct Leadership {
+pub(crate) struct Leadership {
     elector: Elector<ClusterStore>,
     renewed: Instant,
 }
 
 /// How leadership ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LeadershipEnd {
+pub(crate) enum LeadershipEnd {
     /// The leader was told to stop; somebody else may begin.
     Released,
     /// The lease could not be renewed, or somebody else has it. The process must exit now.
@@ -154,7 +154,7 @@ impl Candidate {
     ///
     /// # Errors
     /// [`LeaseError`] when the options cannot work.
-    pub fn new(client: Client, options: LeaseOptions) -> Result<Self, LeaseError> {
+    pub(crate) fn new(client: Client, options: LeaseOptions) -> Result<Self, LeaseError> {
         options.check()?;
         let store = ClusterStore::new(client, &options.namespace, &options.name);
         Ok(Self {
@@ -165,7 +165,7 @@ impl Candidate {
     /// Waits until this candidate leads, logging who does meanwhile. None when it is told to stop first.
     ///
     /// Failures of the API server are logged and retried.
-    pub async fn acquire(mut self, stop: &CancellationToken) -> Option<Leadership> {
+    pub(crate) async fn acquire(mut self, stop: &CancellationToken) -> Option<Leadership> {
         let renewed = self.elector.acquire(stop).await?;
         Some(Leadership {
             elector: self.elector,
@@ -179,7 +179,7 @@ impl Leadership {
     ///
     /// To be run from the moment that leadership is acquired, in a task of its own. `stop` is to be cancelled only after
     /// everything that the leader does has ended: another one may start right then.
-    pub async fn hold(mut self, stop: &CancellationToken) -> LeadershipEnd {
+    pub(crate) async fn hold(mut self, stop: &CancellationToken) -> LeadershipEnd {
         self.elector.hold(self.renewed, stop).await
     }
 }

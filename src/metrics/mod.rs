@@ -5,7 +5,9 @@
 
 mod labels;
 
-pub use labels::{ComponentState, DependentStatus, FetchOutcome, Operation, ReconcileOutcome};
+pub(crate) use labels::{
+    ComponentState, DependentStatus, FetchOutcome, Operation, ReconcileOutcome,
+};
 
 use crate::class::Class;
 use prometheus_client::{
@@ -39,13 +41,13 @@ const RENDER_BUCKETS: [f64; 11] = [
 
 /// All metrics of one operator. Clones are cheap and count into the same metrics.
 #[derive(Clone)]
-pub struct Metrics {
+pub(crate) struct Metrics {
     inner: Arc<Inner>,
 }
 
 /// The metrics of one controller. Clones are cheap.
 #[derive(Clone)]
-pub struct ControllerMetrics {
+pub(crate) struct ControllerMetrics {
     metrics: Metrics,
     controller: String,
 }
@@ -108,7 +110,7 @@ struct GeneratorLabels {
 
 impl Metrics {
     /// Metrics that nothing has counted into yet.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             inner: Arc::new(Inner::new()),
         }
@@ -117,7 +119,7 @@ impl Metrics {
     /// The metrics of a controller.
     ///
     /// The name comes from code, not from input: it becomes a label.
-    pub fn controller(&self, name: &str) -> ControllerMetrics {
+    pub(crate) fn controller(&self, name: &str) -> ControllerMetrics {
         let controller = self.inner.controllers.admit(name);
         self.inner.start_controller_at_zero(&controller);
         ControllerMetrics {
@@ -127,7 +129,7 @@ impl Metrics {
     }
 
     /// Counts a write to a dependent.
-    pub fn operated(&self, action: Operation) {
+    pub(crate) fn operated(&self, action: Operation) {
         self.inner
             .operations
             .get_or_create(&OperationLabels { action })
@@ -135,7 +137,7 @@ impl Metrics {
     }
 
     /// Says how many components are in a state.
-    pub fn set_components(&self, state: ComponentState, count: usize) {
+    pub(crate) fn set_components(&self, state: ComponentState, count: usize) {
         self.inner
             .components
             .get_or_create(&ComponentLabels { state })
@@ -143,7 +145,7 @@ impl Metrics {
     }
 
     /// Says how many dependents have a status.
-    pub fn set_dependents(&self, status: DependentStatus, count: usize) {
+    pub(crate) fn set_dependents(&self, status: DependentStatus, count: usize) {
         self.inner
             .dependents
             .get_or_create(&DependentLabels { status })
@@ -151,7 +153,7 @@ impl Metrics {
     }
 
     /// Counts a fetch of an artifact.
-    pub fn fetched(&self, outcome: FetchOutcome) {
+    pub(crate) fn fetched(&self, outcome: FetchOutcome) {
         self.inner
             .fetches
             .get_or_create(&FetchLabels { outcome })
@@ -159,7 +161,7 @@ impl Metrics {
     }
 
     /// Records how long a generator took to render. The name is the one under which the generator is registered.
-    pub fn rendered(&self, generator: &str, duration: Duration) {
+    pub(crate) fn rendered(&self, generator: &str, duration: Duration) {
         let labels = GeneratorLabels {
             generator: self.inner.generators.admit(generator),
         };
@@ -170,7 +172,7 @@ impl Metrics {
     }
 
     /// All metrics in the `OpenMetrics` text format.
-    pub fn encode(&self) -> String {
+    pub(crate) fn encode(&self) -> String {
         let mut output = String::new();
         // Writing to a string does not fail; what was written before a failure of a metric is still worth serving.
         if let Err(error) = text::encode(&mut output, &self.inner.registry) {
@@ -194,7 +196,7 @@ impl fmt::Debug for Metrics {
 
 impl ControllerMetrics {
     /// Counts a reconcile and records how long it took.
-    pub fn reconciled(&self, outcome: ReconcileOutcome, duration: Duration) {
+    pub(crate) fn reconciled(&self, outcome: ReconcileOutcome, duration: Duration) {
         let inner = &self.metrics.inner;
         let controller = self.controller.clone();
         inner
@@ -214,7 +216,7 @@ impl ControllerMetrics {
     }
 
     /// Counts an error that ended a reconcile.
-    pub fn failed(&self, class: Class) {
+    pub(crate) fn failed(&self, class: Class) {
         let labels = ErrorLabels {
             controller: self.controller.clone(),
             class,

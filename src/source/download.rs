@@ -15,7 +15,7 @@ use std::{sync::Arc, time::Duration};
 /// Most redirects that are followed.
 pub(super) const MAX_REDIRECTS: usize = 5;
 /// Longest wait that a server can ask for.
-const MAX_RETRY_AFTER: Duration = Duration::from_secs(60 * 60);
+const MAX_RETRY_AFTER: Duration = Duration::from_hours(1);
 /// Longest `ETag` and `Last-Modified` that are kept, in bytes.
 const MAX_VALIDATOR_LENGTH: usize = 1024;
 /// Longest content type that is repeated in an error, in bytes.

@@ -31,7 +31,7 @@ const MAX_PARALLEL_UNPACKS: usize = 2;
 
 /// Limits and settings of a [`Fetcher`].
 #[derive(Debug, Clone)]
-pub struct FetchOptions {
+pub(crate) struct FetchOptions {
     /// Largest archive in bytes. Default: 32 MiB.
     pub max_archive_bytes: usize,
     /// Most bytes of unpacked files that are kept. Default: 128 MiB; zero keeps nothing.
@@ -55,7 +55,7 @@ impl Default for FetchOptions {
             cache_bytes: DEFAULT_CACHE_BYTES,
             connect_timeout: Duration::from_secs(10),
             read_timeout: Duration::from_secs(30),
-            timeout: Duration::from_secs(120),
+            timeout: Duration::from_mins(2),
             use_proxy: true,
             metrics: None,
         }
@@ -64,7 +64,7 @@ impl Default for FetchOptions {
 
 /// Fetches archives over HTTP. Clones are cheap and share connections, cache and downloads.
 #[derive(Clone)]
-pub struct Fetcher {
+pub(crate) struct Fetcher {
     inner: Arc<Inner>,
 }
 
@@ -100,7 +100,7 @@ impl Fetcher {
     ///
     /// # Errors
     /// [`SourceError::Client`] when the HTTP client cannot be built: no roots of trust, a malformed proxy.
-    pub fn new(options: FetchOptions) -> Result<Self, SourceError> {
+    pub(crate) fn new(options: FetchOptions) -> Result<Self, SourceError> {
         let mut client = Client::builder()
             .user_agent(concat!("whipstaff/", env!("CARGO_PKG_VERSION")))
             .redirect(Policy::none())
@@ -135,7 +135,7 @@ impl Fetcher {
     ///
     /// # Cancel safety
     /// A download is dropped when the last fetch that waits for it is.
-    pub async fn fetch(&self, request: &FetchRequest) -> Result<Arc<Artifact>, SourceError> {
+    pub(crate) async fn fetch(&self, request: &FetchRequest) -> Result<Arc<Artifact>, SourceError> {
         let target = Target::new(request)?;
         self.flight(target).await
     }

@@ -18,14 +18,14 @@ mod request;
 mod unpack;
 
 pub use error::{ArchiveError, SourceError};
-pub use fetcher::{FetchOptions, Fetcher};
-pub use request::{Credentials, FetchRequest};
+pub(crate) use fetcher::{FetchOptions, Fetcher};
+pub(crate) use request::{Credentials, FetchRequest};
 
 use whipstaff_generator::{Digest, FileTree};
 
 /// One revision of the files of a component.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Artifact {
+pub(crate) struct Artifact {
     /// The files, with paths relative to the root of the chart or folder.
     pub files: FileTree,
     /// What the source calls this revision; for an archive behind a URL, the text of the digest.

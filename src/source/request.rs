@@ -7,7 +7,7 @@ use whipstaff_generator::Digest;
 
 /// An archive to be fetched.
 #[derive(Clone, PartialEq, Eq)]
-pub struct FetchRequest {
+pub(crate) struct FetchRequest {
     /// An `http` or `https` address of a gzip-compressed tar archive.
     pub url: String,
     /// The digest that the archive must have. With it, a cached archive is used without asking the server.
@@ -18,7 +18,7 @@ pub struct FetchRequest {
 
 /// What to sign in to a server with. Debug shows no secret.
 #[derive(Clone, PartialEq, Eq)]
-pub enum Credentials {
+pub(crate) enum Credentials {
     /// A user name and a password.
     Basic {
         /// The user name.

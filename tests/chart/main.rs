@@ -8,15 +8,24 @@ use whipstaff_test_support::Helm;
 const CASES: &[&[&str]] = &[
     &[],
     &["--include-crds"],
-    &["--set", "replicas=2,metrics.serviceMonitor.enabled=true,podDisruptionBudget.enabled=true"],
-    &["--set", "rbac.clusterAdmin=false,serviceAccount.create=false,serviceAccount.name=me"],
+    &[
+        "--set",
+        "replicas=2,metrics.serviceMonitor.enabled=true,podDisruptionBudget.enabled=true",
+    ],
+    &[
+        "--set",
+        "rbac.clusterAdmin=false,serviceAccount.create=false,serviceAccount.name=me",
+    ],
     &["--set", "leaderElection.enabled=false,nameOverride=other"],
 ];
 
 fn render(program: &Path, dialect: Option<&str>, arguments: &[&str]) -> String {
     let chart = Path::new(env!("CARGO_MANIFEST_DIR")).join("charts/whipstaff");
     let mut command = Command::new(program);
-    command.args(["template", "whipstaff"]).arg(chart).args(["-n", "whipstaff-system"]);
+    command
+        .args(["template", "whipstaff"])
+        .arg(chart)
+        .args(["-n", "whipstaff-system"]);
     command.args(arguments);
     if let Some(dialect) = dialect {
         command.args(["--dialect", dialect]);
@@ -36,7 +45,11 @@ fn install_chart_renders_to_the_same_bytes_as_with_helm() {
         for arguments in CASES {
             let expected = render(&program, None, arguments);
             assert!(expected.contains("kind: Deployment"));
-            assert_eq!(render(ours, Some(dialect), arguments), expected, "{dialect} {arguments:?}");
+            assert_eq!(
+                render(ours, Some(dialect), arguments),
+                expected,
+                "{dialect} {arguments:?}"
+            );
         }
     }
 }

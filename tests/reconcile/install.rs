@@ -142,7 +142,9 @@ async fn credentials_from_a_secret_open_the_source() {
 async fn chart_that_installs_the_operator_becomes_ready() {
     let world = World::new("self").await;
     let chart = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("charts/whipstaff");
-    world.charts.put("/whipstaff.tgz", pack_folder(&chart, "whipstaff").unwrap());
+    world
+        .charts
+        .put("/whipstaff.tgz", pack_folder(&chart, "whipstaff").unwrap());
     // The definitions are those that this operator lives on: deleting the component must not take them.
     let url = world.charts.url("/whipstaff.tgz");
     let spec = json!({"source": {"url": {"url": url}}, "helm": {"includeCRDs": false}});

@@ -199,11 +199,8 @@ async fn start_operator(config: kube::Config) {
             .patch(&name, &params, &Patch::Apply(&crd))
             .await
             .unwrap();
-        let established = kube::runtime::wait::await_condition(
-            definitions.clone(),
-            &name,
-            is_crd_established(),
-        );
+        let established =
+            kube::runtime::wait::await_condition(definitions.clone(), &name, is_crd_established());
         established.await.unwrap();
     }
     let _ = whipstaff::init_telemetry("warn,whipstaff=info", whipstaff::LogFormat::Text);

@@ -26,7 +26,9 @@ impl FromStr for KubeVersion {
 
     /// Reads `1.34`, `v1.34.2` and versions with a vendor's suffix.
     fn from_str(text: &str) -> Result<Self, KubeVersionError> {
-        let invalid = || KubeVersionError { text: text.to_owned() };
+        let invalid = || KubeVersionError {
+            text: text.to_owned(),
+        };
         let bare = text.strip_prefix('v').unwrap_or(text);
         let core = bare.split(['-', '+']).next().unwrap_or_default();
         let suffix = &bare[core.len()..];
@@ -92,7 +94,10 @@ mod tests {
         ];
         for (text, version, minor) in cases {
             let parsed: KubeVersion = text.parse().unwrap();
-            assert_eq!((parsed.version.as_str(), parsed.minor.as_str()), (version, minor));
+            assert_eq!(
+                (parsed.version.as_str(), parsed.minor.as_str()),
+                (version, minor)
+            );
         }
         for text in ["", "1", "v", "1.x", "1.2.3.4"] {
             assert!(text.parse::<KubeVersion>().is_err(), "{text}");

@@ -65,7 +65,9 @@ impl FromStr for Digest {
     type Err = DigestError;
 
     fn from_str(text: &str) -> Result<Self, DigestError> {
-        let invalid = || DigestError { text: text.to_owned() };
+        let invalid = || DigestError {
+            text: text.to_owned(),
+        };
         let hex = text.strip_prefix("sha256:").ok_or_else(invalid)?.as_bytes();
         if hex.len() != 64 {
             return Err(invalid());
@@ -102,7 +104,8 @@ mod tests {
 
     #[test]
     fn parts_do_not_run_together() {
-        let split = |a: &'static str, b: &'static str| Digest::of_parts([a.as_bytes(), b.as_bytes()]);
+        let split =
+            |a: &'static str, b: &'static str| Digest::of_parts([a.as_bytes(), b.as_bytes()]);
         assert_ne!(split("ab", "c"), split("a", "bc"));
     }
 }

@@ -32,17 +32,29 @@ pub struct Location {
 impl Location {
     /// The file as a whole.
     pub fn file(file: impl Into<String>) -> Self {
-        Self { file: file.into(), line: None, column: None }
+        Self {
+            file: file.into(),
+            line: None,
+            column: None,
+        }
     }
 
     /// A line of a file.
     pub fn line(file: impl Into<String>, line: usize) -> Self {
-        Self { file: file.into(), line: Some(line), column: None }
+        Self {
+            file: file.into(),
+            line: Some(line),
+            column: None,
+        }
     }
 
     /// A line and column of a file.
     pub fn column(file: impl Into<String>, line: usize, column: usize) -> Self {
-        Self { file: file.into(), line: Some(line), column: Some(column) }
+        Self {
+            file: file.into(),
+            line: Some(line),
+            column: Some(column),
+        }
     }
 }
 
@@ -75,7 +87,12 @@ pub struct Error {
 impl Error {
     /// A failure of a kind, with a message for a person: lower case, no final period.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), location: None, source: None }
+        Self {
+            kind,
+            message: message.into(),
+            location: None,
+            source: None,
+        }
     }
 
     /// Says where it happened.
@@ -133,7 +150,9 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.source.as_ref().map(|s| &**s as &(dyn std::error::Error + 'static))
+        self.source
+            .as_ref()
+            .map(|s| &**s as &(dyn std::error::Error + 'static))
     }
 }
 
@@ -146,7 +165,10 @@ mod tests {
         let error = Error::new(ErrorKind::Source, "cannot read chart")
             .at(Location::column("Chart.yaml", 3, 7))
             .caused_by(std::io::Error::other("bad bytes"));
-        assert_eq!(error.report(), "Chart.yaml:3:7: cannot read chart: bad bytes");
+        assert_eq!(
+            error.report(),
+            "Chart.yaml:3:7: cannot read chart: bad bytes"
+        );
     }
 
     #[test]

@@ -86,7 +86,9 @@ impl FileTree {
 
     /// Paths and contents, in the order of the paths' bytes.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Arc<[u8]>)> {
-        self.files.iter().map(|(path, content)| (path.as_str(), content))
+        self.files
+            .iter()
+            .map(|(path, content)| (path.as_str(), content))
     }
 
     /// Number of files.
@@ -115,7 +117,9 @@ impl FileTree {
         let mut subtree = Self::new();
         let from = (Bound::Included(prefix.as_str()), Bound::Unbounded);
         for (path, content) in self.files.range::<str, _>(from) {
-            let Some(rest) = path.strip_prefix(&prefix) else { break };
+            let Some(rest) = path.strip_prefix(&prefix) else {
+                break;
+            };
             subtree.bytes += content.len();
             subtree.files.insert(rest.to_owned(), Arc::clone(content));
         }
@@ -124,14 +128,20 @@ impl FileTree {
 
     /// The digest of all paths and contents.
     pub fn digest(&self) -> Digest {
-        Digest::of_parts(self.files.iter().flat_map(|(path, content)| [path.as_bytes(), &**content]))
+        Digest::of_parts(
+            self.files
+                .iter()
+                .flat_map(|(path, content)| [path.as_bytes(), &**content]),
+        )
     }
 }
 
 impl fmt::Debug for FileTree {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Contents may be secret: only names and sizes are shown.
-        f.debug_map().entries(self.files.iter().map(|(path, c)| (path, c.len()))).finish()
+        f.debug_map()
+            .entries(self.files.iter().map(|(path, c)| (path, c.len())))
+            .finish()
     }
 }
 
@@ -143,7 +153,9 @@ fn check_path(path: &str) -> Result<(), FileTreeError> {
     if clean && !path.contains('\0') {
         Ok(())
     } else {
-        Err(FileTreeError::Path { path: path.to_owned() })
+        Err(FileTreeError::Path {
+            path: path.to_owned(),
+        })
     }
 }
 
@@ -162,7 +174,10 @@ mod tests {
     #[test]
     fn paths_that_escape_are_refused() {
         for path in ["", "/a", "../a", "a/../b", "a//b", "./a", "a/", "a\0b"] {
-            assert!(FileTree::new().insert(path, b"".as_slice()).is_err(), "{path:?}");
+            assert!(
+                FileTree::new().insert(path, b"".as_slice()).is_err(),
+                "{path:?}"
+            );
         }
     }
 

@@ -92,7 +92,10 @@ pub struct Release {
 
 impl Default for Release {
     fn default() -> Self {
-        Self { revision: 1, is_upgrade: false }
+        Self {
+            revision: 1,
+            is_upgrade: false,
+        }
     }
 }
 
@@ -141,7 +144,7 @@ impl Default for Limits {
             steps: 50_000_000,
             output_bytes: 512 * 1024 * 1024,
             depth: 1_000,
-            time: Duration::from_secs(60),
+            time: Duration::from_mins(1),
         }
     }
 }

@@ -72,7 +72,11 @@ pub enum ObjectError {
 }
 
 fn described(object: &str) -> String {
-    if object.is_empty() { String::new() } else { format!(" in {object}") }
+    if object.is_empty() {
+        String::new()
+    } else {
+        format!(" in {object}")
+    }
 }
 
 impl Object {
@@ -83,12 +87,20 @@ impl Object {
     /// annotations are maps of strings (null values are tolerated, as the API server does).
     pub fn from_value(value: Value) -> Result<Self, ObjectError> {
         let Value::Object(fields) = value else {
-            return Err(ObjectError::NotAnObject { found: type_name(&value) });
+            return Err(ObjectError::NotAnObject {
+                found: type_name(&value),
+            });
         };
         let object = Self { fields };
-        for (field, text) in [("apiVersion", object.api_version()), ("kind", object.kind())] {
+        for (field, text) in [
+            ("apiVersion", object.api_version()),
+            ("kind", object.kind()),
+        ] {
             if text.is_empty() {
-                return Err(ObjectError::Missing { field, object: object.describe() });
+                return Err(ObjectError::Missing {
+                    field,
+                    object: object.describe(),
+                });
             }
         }
         object.check_metadata()?;
@@ -96,14 +108,21 @@ impl Object {
     }
 
     fn check_metadata(&self) -> Result<(), ObjectError> {
-        let wrong = |field: String, expected| ObjectError::Type { field, expected, object: self.describe() };
+        let wrong = |field: String, expected| ObjectError::Type {
+            field,
+            expected,
+            object: self.describe(),
+        };
         let metadata = match self.fields.get("metadata") {
             None | Some(Value::Null) => return Ok(()),
             Some(Value::Object(metadata)) => metadata,
             Some(_) => return Err(wrong("metadata".to_owned(), "a map")),
         };
         for field in ["name", "namespace", "generateName"] {
-            if !matches!(metadata.get(field), None | Some(Value::Null | Value::String(_))) {
+            if !matches!(
+                metadata.get(field),
+                None | Some(Value::Null | Value::String(_))
+            ) {
                 return Err(wrong(format!("metadata.{field}"), "a string"));
             }
         }
@@ -111,9 +130,14 @@ impl Object {
             match metadata.get(field) {
                 None | Some(Value::Null) => {}
                 Some(Value::Object(entries)) => {
-                    let odd = entries.iter().find(|(_, v)| !matches!(v, Value::String(_) | Value::Null));
+                    let odd = entries
+                        .iter()
+                        .find(|(_, v)| !matches!(v, Value::String(_) | Value::Null));
                     if let Some((key, _)) = odd {
-                        return Err(wrong(format!("metadata.{field}[{key}]"), "a string (put it in quotes)"));
+                        return Err(wrong(
+                            format!("metadata.{field}[{key}]"),
+                            "a string (put it in quotes)",
+                        ));
                     }
                 }
                 Some(_) => return Err(wrong(format!("metadata.{field}"), "a map")),
@@ -124,22 +148,32 @@ impl Object {
 
     /// `apiVersion`, or empty.
     pub fn api_version(&self) -> &str {
-        self.fields.get("apiVersion").and_then(Value::as_str).unwrap_or_default()
+        self.fields
+            .get("apiVersion")
+            .and_then(Value::as_str)
+            .unwrap_or_default()
     }
 
     /// `kind`, or empty.
     pub fn kind(&self) -> &str {
-        self.fields.get("kind").and_then(Value::as_str).unwrap_or_default()
+        self.fields
+            .get("kind")
+            .and_then(Value::as_str)
+            .unwrap_or_default()
     }
 
     /// API group, empty for the core group.
     pub fn group(&self) -> &str {
-        self.api_version().rsplit_once('/').map_or("", |(group, _)| group)
+        self.api_version()
+            .rsplit_once('/')
+            .map_or("", |(group, _)| group)
     }
 
     /// API version without the group.
     pub fn version(&self) -> &str {
-        self.api_version().rsplit_once('/').map_or(self.api_version(), |(_, version)| version)
+        self.api_version()
+            .rsplit_once('/')
+            .map_or(self.api_version(), |(_, version)| version)
     }
 
     /// `metadata.name`, or empty.
@@ -154,23 +188,28 @@ impl Object {
 
     /// A string of `metadata`, or empty.
     pub fn metadata_str(&self, field: &str) -> &str {
-        self.pointer(&["metadata", field]).and_then(Value::as_str).unwrap_or_default()
+        self.pointer(&["metadata", field])
+            .and_then(Value::as_str)
+            .unwrap_or_default()
     }
 
     /// A label's value.
     pub fn label(&self, key: &str) -> Option<&str> {
-        self.pointer(&["metadata", "labels", key]).and_then(Value::as_str)
+        self.pointer(&["metadata", "labels", key])
+            .and_then(Value::as_str)
     }
 
     /// An annotation's value.
     pub fn annotation(&self, key: &str) -> Option<&str> {
-        self.pointer(&["metadata", "annotations", key]).and_then(Value::as_str)
+        self.pointer(&["metadata", "annotations", key])
+            .and_then(Value::as_str)
     }
 
     /// A field by its path of map keys.
     pub fn pointer(&self, path: &[&str]) -> Option<&Value> {
         let (first, rest) = path.split_first()?;
-        rest.iter().try_fold(self.fields.get(*first)?, |value, key| value.get(*key))
+        rest.iter()
+            .try_fold(self.fields.get(*first)?, |value, key| value.get(*key))
     }
 
     /// Sets `metadata.namespace`.
@@ -368,7 +407,10 @@ mod tests {
     #[test]
     fn unknown_fields_and_their_order_are_kept() {
         let value = json!({"kind": "X", "apiVersion": "g.io/v1", "zeta": 1, "alpha": {"b": null, "a": 1.5}});
-        assert_eq!(object(value.clone()).into_value().to_string(), value.to_string());
+        assert_eq!(
+            object(value.clone()).into_value().to_string(),
+            value.to_string()
+        );
     }
 
     #[test]
@@ -381,7 +423,10 @@ mod tests {
     #[test]
     fn malformed_objects_are_refused_with_the_field_named() {
         let cases = [
-            (json!([1]), "expected an object with `apiVersion` and `kind`, found a list"),
+            (
+                json!([1]),
+                "expected an object with `apiVersion` and `kind`, found a list",
+            ),
             (json!({"kind": "X"}), "`apiVersion` is missing in X"),
             (
                 json!({"apiVersion": "v1", "kind": "X", "metadata": {"name": "n", "labels": {"a": 1}}}),

@@ -36,7 +36,7 @@ pub enum ObjectSetError {
     #[error("{id} is defined twice: in `{first}` and in `{second}`")]
     Duplicate {
         /// Identity of both.
-        id: ObjectId,
+        id: Box<ObjectId>,
         /// File of the first.
         first: String,
         /// File of the second.
@@ -45,7 +45,11 @@ pub enum ObjectSetError {
 }
 
 fn in_file(file: &str) -> String {
-    if file.is_empty() { String::new() } else { format!(" in `{file}`") }
+    if file.is_empty() {
+        String::new()
+    } else {
+        format!(" in `{file}`")
+    }
 }
 
 impl ObjectSet {
@@ -56,7 +60,10 @@ impl ObjectSet {
 
     /// Adds an object and the file that it came from.
     pub fn push(&mut self, object: Object, source: impl Into<String>) {
-        self.items.push(Sourced { object, source: source.into() });
+        self.items.push(Sourced {
+            object,
+            source: source.into(),
+        });
     }
 
     /// Adds a document: nothing for an empty one, each item for a `List`, else the object.
@@ -64,7 +71,10 @@ impl ObjectSet {
     /// # Errors
     /// [`ObjectSetError::Object`] when the document, or an item of the list, is not an object.
     pub fn push_document(&mut self, value: Value, source: &str) -> Result<(), ObjectSetError> {
-        let fail = |cause| ObjectSetError::Object { file: source.to_owned(), cause };
+        let fail = |cause| ObjectSetError::Object {
+            file: source.to_owned(),
+            cause,
+        };
         if value.is_null() {
             return Ok(());
         }
@@ -74,7 +84,9 @@ impl ObjectSet {
             return Ok(());
         }
         let mut fields = object.into_value();
-        let Some(Value::Array(items)) = fields.get_mut("items").map(Value::take) else { return Ok(()) };
+        let Some(Value::Array(items)) = fields.get_mut("items").map(Value::take) else {
+            return Ok(());
+        };
         for item in items {
             self.push(Object::from_value(item).map_err(fail)?, source);
         }
@@ -111,7 +123,7 @@ impl ObjectSet {
             let id = item.object.id();
             if let Some(first) = seen.insert(id.clone(), &item.source) {
                 return Err(ObjectSetError::Duplicate {
-                    id,
+                    id: Box::new(id),
                     first: first.to_owned(),
                     second: item.source.clone(),
                 });
@@ -136,6 +148,15 @@ impl<'a> IntoIterator for &'a ObjectSet {
 
     fn into_iter(self) -> Self::IntoIter {
         self.items.iter()
+    }
+}
+
+impl<'a> IntoIterator for &'a mut ObjectSet {
+    type Item = &'a mut Sourced;
+    type IntoIter = std::slice::IterMut<'a, Sourced>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.items.iter_mut()
     }
 }
 

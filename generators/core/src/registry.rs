@@ -46,7 +46,8 @@ impl Registry {
 
     /// Adds a generator; one with the same name is replaced.
     pub fn register(&mut self, generator: Arc<dyn Generator>) {
-        self.generators.retain(|known| known.name() != generator.name());
+        self.generators
+            .retain(|known| known.name() != generator.name());
         self.generators.push(generator);
     }
 
@@ -56,22 +57,39 @@ impl Registry {
     /// [`RegistryError`] when the name is unknown or nothing recognises the files.
     pub fn choose(&self, name: Option<&str>, files: &FileTree) -> Result<Detected, RegistryError> {
         if let Some(name) = name {
-            let generator = self.generators.iter().find(|g| g.name() == name).ok_or_else(|| {
-                RegistryError::Unknown { name: name.to_owned(), known: self.known() }
-            })?;
-            return Ok(Detected { generator: Arc::clone(generator), reason: "named".to_owned() });
+            let generator = self
+                .generators
+                .iter()
+                .find(|g| g.name() == name)
+                .ok_or_else(|| RegistryError::Unknown {
+                    name: name.to_owned(),
+                    known: self.known(),
+                })?;
+            return Ok(Detected {
+                generator: Arc::clone(generator),
+                reason: "named".to_owned(),
+            });
         }
         self.generators
             .iter()
             .find_map(|generator| {
                 let reason = generator.detects(files)?;
-                Some(Detected { generator: Arc::clone(generator), reason })
+                Some(Detected {
+                    generator: Arc::clone(generator),
+                    reason,
+                })
             })
-            .ok_or_else(|| RegistryError::Undetected { known: self.known() })
+            .ok_or_else(|| RegistryError::Undetected {
+                known: self.known(),
+            })
     }
 
     fn known(&self) -> String {
-        let names: Vec<_> = self.generators.iter().map(|g| format!("`{}`", g.name())).collect();
+        let names: Vec<_> = self
+            .generators
+            .iter()
+            .map(|g| format!("`{}`", g.name()))
+            .collect();
         names.join(", ")
     }
 }

@@ -1,5 +1,11 @@
 //! The `Component` resource.
 
+#![expect(
+    unreachable_pub,
+    clippy::duplicated_attributes,
+    reason = "what the derive macros make of it"
+)]
+
 use super::{ComponentStatus, DurationText};
 use kube::{CustomResource, KubeSchema};
 use schemars::JsonSchema;
@@ -64,7 +70,11 @@ pub struct ComponentSpec {
     pub helm: Option<HelmOptions>,
 
     /// Parameters of the generator: the values of a Helm chart, merged over the chart's own.
-    #[serde(default, deserialize_with = "null_as_empty", skip_serializing_if = "Map::is_empty")]
+    #[serde(
+        default,
+        deserialize_with = "null_as_empty",
+        skip_serializing_if = "Map::is_empty"
+    )]
     #[schemars(
         extend("type" = "object", "nullable" = true, "x-kubernetes-preserve-unknown-fields" = true),
         with = "Value"
@@ -245,6 +255,8 @@ pub enum MissingNamespacesPolicy {
 }
 
 /// Server-side apply leaves null behind when the last field of a map goes.
-fn null_as_empty<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Map<String, Value>, D::Error> {
+fn null_as_empty<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Map<String, Value>, D::Error> {
     Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }

@@ -60,7 +60,7 @@ pub struct ComponentStatus {
 pub struct SourceStatus {
     /// Address that it came from.
     pub url: String,
-    /// Revision that the source gave it: an ETag, a time, or the digest.
+    /// Revision that the source gave it: an entity tag, a time, or the digest.
     pub revision: String,
     /// SHA-256 of the archive.
     pub digest: String,
@@ -213,6 +213,7 @@ pub enum DeletePolicy {
 }
 
 impl DeletePolicy {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
     fn is_default(&self) -> bool {
         *self == Self::Delete
     }
