@@ -1,7 +1,8 @@
 //! The operator: everything that runs between a kubeconfig and a signal to stop.
 
-use crate::cluster::{Discovery, Watches};
-use crate::component::{Context, Identities, Memories, NamedClient, Renderer};
+use crate::api::v1alpha1::Component;
+use crate::cluster::{ComponentName, Discovery, Watches};
+use crate::component::{Context, Identities, Memories, NamedClient, Renderer, reconcile};
 use crate::controllers::run_components;
 use crate::events::Events;
 use crate::http::{AdminServer, ListenError, Readiness};
@@ -12,6 +13,8 @@ use k8s_openapi::api::core::v1::Namespace;
 use kube::{Api, Client, Config, ResourceExt};
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::mpsc::UnboundedReceiver;
 use tokio_util::sync::CancellationToken;
 use whipstaff_generator::Registry;
 
@@ -159,28 +162,64 @@ async fn work(
     readiness: Readiness,
     stop: CancellationToken,
 ) -> Result<(), OperatorError> {
-    let namespaces: Api<Namespace> = Api::all(client.clone());
-    let cluster = namespaces.get("kube-system").await;
-    let cluster = cluster.map_err(|error| OperatorError::Cluster(Box::new(error)))?;
-    let cluster = cluster.uid().unwrap_or_default();
-    let (wake, woken) = tokio::sync::mpsc::unbounded_channel();
-    let context = Context {
-        identities: Identities::new(config, client.clone()),
-        discovery: Discovery::new(client.clone()),
-        watches: Watches::new(client.clone(), &cluster, wake),
-        fetcher: Fetcher::new(FetchOptions::default()).map_err(OperatorError::Fetcher)?,
-        renderer: Renderer::new(options.generators, metrics.clone()),
-        memories: Memories::default(),
-        events: Events::new(client.clone(), CONTROLLER, None),
-        reconciliations: metrics.controller(CONTROLLER),
-        client: NamedClient(client.clone()),
-        cluster,
-        metrics,
-    };
+    let concurrency = options.concurrency;
+    let (reconciler, woken) = Reconciler::with_client(config, client, options.generators, metrics).await?;
     readiness.set(true);
     tracing::info!("operator started");
-    run_components(client, Arc::new(context), woken, options.concurrency, stop).await;
+    run_components(reconciler.context, woken, concurrency, stop).await;
     readiness.set(false);
     tracing::info!("operator stopped");
     Ok(())
+}
+
+/// Reconciles single components, without a watch loop: for programs that have a loop of their own.
+#[derive(Debug, Clone)]
+pub struct Reconciler {
+    context: Arc<Context>,
+}
+
+impl Reconciler {
+    /// A reconciler on the cluster of a configuration.
+    ///
+    /// # Errors
+    /// [`OperatorError`] when no client can be made or the cluster cannot be identified.
+    pub async fn new(config: Config, generators: Registry) -> Result<Self, OperatorError> {
+        let client = Client::try_from(config.clone())
+            .map_err(|error| OperatorError::Client(Box::new(error)))?;
+        let made = Self::with_client(config, client, generators, Metrics::new()).await;
+        made.map(|(reconciler, _)| reconciler)
+    }
+
+    /// Reconciles a component once and reports in its status. Gives the time after which to come again, or nothing when only a
+    /// change of the component is worth it. What is remembered of the component makes the next run cheap.
+    pub async fn reconcile(&self, component: Component) -> Option<Duration> {
+        reconcile(Arc::new(component), Arc::clone(&self.context)).await
+    }
+
+    async fn with_client(
+        config: Config,
+        client: Client,
+        generators: Registry,
+        metrics: Metrics,
+    ) -> Result<(Self, UnboundedReceiver<ComponentName>), OperatorError> {
+        let namespaces: Api<Namespace> = Api::all(client.clone());
+        let cluster = namespaces.get("kube-system").await;
+        let cluster = cluster.map_err(|error| OperatorError::Cluster(Box::new(error)))?;
+        let cluster = cluster.uid().unwrap_or_default();
+        let (wake, woken) = tokio::sync::mpsc::unbounded_channel();
+        let context = Context {
+            identities: Identities::new(config, client.clone()),
+            discovery: Discovery::new(client.clone()),
+            watches: Watches::new(client.clone(), &cluster, wake),
+            fetcher: Fetcher::new(FetchOptions::default()).map_err(OperatorError::Fetcher)?,
+            renderer: Renderer::new(generators, metrics.clone()),
+            memories: Memories::default(),
+            events: Events::new(client.clone(), CONTROLLER, None),
+            reconciliations: metrics.controller(CONTROLLER),
+            client: NamedClient(client),
+            cluster,
+            metrics,
+        };
+        Ok((Self { context: Arc::new(context) }, woken))
+    }
 }

@@ -79,7 +79,7 @@ pub(super) fn run(args: OperatorArgs) -> anyhow::Result<()> {
             .context("cannot find a cluster")?;
         let stop = CancellationToken::new();
         tokio::spawn(stop_on_signal(stop.clone()));
-        Ok(run_operator(config, options, stop).await?)
+        Ok(Box::pin(run_operator(config, options, stop)).await?)
     })
 }
 

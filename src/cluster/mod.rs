@@ -8,4 +8,4 @@ mod watches;
 pub(crate) use discovery::{Discovery, DiscoveryError, Resource, Resources};
 pub(crate) use lookup::{LookupError, answer};
 pub(crate) use objects::{FIELD_MANAGER, Objects, RequestError};
-pub(crate) use watches::{Seen, Watches};
+pub(crate) use watches::{ComponentName, Seen, Watches};

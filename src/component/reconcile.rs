@@ -13,7 +13,6 @@ use crate::events::Notice;
 use crate::metrics::ReconcileOutcome;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::api::{Patch, PatchParams};
-use kube::runtime::controller::Action;
 use kube::runtime::events::EventType;
 use kube::{Api, Resource, ResourceExt};
 use serde_json::json;
@@ -55,11 +54,12 @@ impl Default for Times {
 }
 
 /// Reconciles a component and says when to come again. It never fails: a failure is reported in the status and retried.
-pub(crate) async fn reconcile(component: Arc<Component>, context: Arc<Context>) -> Action {
+pub(crate) async fn reconcile(
+    component: Arc<Component>,
+    context: Arc<Context>,
+) -> Option<Duration> {
     let started = Instant::now();
-    let Some(uid) = component.uid() else {
-        return Action::await_change();
-    };
+    let uid = component.uid()?;
     let mut memory = context.memories.take(&uid);
     let result = attempt(&component, &context, &mut memory).await;
     let (outcome, delay) = match result {
@@ -82,7 +82,7 @@ pub(crate) async fn reconcile(component: Arc<Component>, context: Arc<Context>) 
         context.memories.put(&uid, memory);
     }
     gauges::update(&context);
-    delay.map_or_else(Action::await_change, Action::requeue)
+    delay
 }
 
 enum Done {

@@ -16,7 +16,7 @@ use crate::api::v1alpha1::{
 use crate::cluster::{Objects, Resource, Resources};
 use crate::dependents::{
     Change, Desired, Executor, Observed, Observer, Outcome as Written, OwnerId, Plan, Policies,
-    PrepareError, PrepareOptions, Target, namespaces, plan, preflight, prepare, refresh, served,
+    PrepareError, PrepareOptions, Target, Waiting, namespaces, plan, preflight, prepare, refresh, served,
     with_desired,
 };
 use crate::events::Notice;
@@ -238,6 +238,7 @@ impl<'a> Run<'a> {
             }
             if plan.steps.is_empty() {
                 self.finish(desired, &observed, &[], &plan);
+                self.date(&mut plan.waiting);
                 self.watch(desired, Some(&observed)).await?;
                 return Ok(if plan.waiting.is_empty() {
                     Outcome::Ready
@@ -255,6 +256,14 @@ impl<'a> Run<'a> {
             result?;
         }
         Err(ReconcileError::Rounds { rounds: MAX_ROUNDS })
+    }
+
+    /// Says since when objects are waited for, from the inventory as it is now.
+    fn date(&self, waiting: &mut [Waiting]) {
+        for waiting in waiting {
+            let item = self.status.inventory.iter().find(|item| item.id() == waiting.id);
+            waiting.since = item.and_then(|item| item.since.clone());
+        }
     }
 
     /// Has the API server look at every change before the first write.

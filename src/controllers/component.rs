@@ -8,7 +8,7 @@ use kube::runtime::reflector::ObjectRef;
 use kube::runtime::{
     Controller, Predicate, PredicateConfig, WatchStreamExt, predicates, reflector, watcher,
 };
-use kube::{Api, Client};
+use kube::Api;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,7 +22,6 @@ const DEBOUNCE: Duration = Duration::from_millis(50);
 ///
 /// `woken` brings the components whose dependents changed. Changes of a component's own status wake nobody.
 pub(crate) async fn run_components(
-    client: Client,
     context: Arc<Context>,
     woken: UnboundedReceiver<(String, String)>,
     concurrency: u16,
@@ -32,7 +31,7 @@ pub(crate) async fn run_components(
     let relevant = predicates::generation
         .combine(predicates::annotations)
         .combine(predicates::finalizers);
-    let components = watcher(Api::<Component>::all(client), watcher::Config::default())
+    let components = watcher(Api::<Component>::all(context.client.0.clone()), watcher::Config::default())
         .default_backoff()
         .reflect(writer)
         .applied_objects()
@@ -50,7 +49,10 @@ pub(crate) async fn run_components(
         .reconcile_on(woken)
         .graceful_shutdown_on(stop.cancelled_owned())
         .run(
-            |component, context| async { Ok::<_, Infallible>(reconcile(component, context).await) },
+            |component, context| async {
+                let delay = reconcile(component, context).await;
+                Ok::<_, Infallible>(delay.map_or_else(Action::await_change, Action::requeue))
+            },
             |_, never, _| -> Action { match *never {} },
             context,
         )
