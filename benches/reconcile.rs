@@ -1,7 +1,14 @@
 //! How long the reconciliation of an unchanged component takes, on a real API server.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    missing_docs,
+    reason = "a benchmark that cannot run says so"
+)]
+
 use criterion::{Criterion, criterion_group, criterion_main};
-use kube::api::{Patch, PatchParams};
+use kube::api::{Patch, PatchParams, PostParams};
 use kube::runtime::conditions::is_crd_established;
 use kube::runtime::wait::await_condition;
 use kube::{Api, ResourceExt};
@@ -39,7 +46,7 @@ fn reconcile(criterion: &mut Criterion) {
         let client = plane.client();
         for crd in crds() {
             let (definitions, name) = (Api::all(client.clone()), crd.name_any());
-            definitions.create(&Default::default(), &crd).await.unwrap();
+            definitions.create(&PostParams::default(), &crd).await.unwrap();
             await_condition(definitions, &name, is_crd_established()).await.unwrap();
         }
         let components: Api<Component> = Api::namespaced(client, "default");

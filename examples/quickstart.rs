@@ -8,6 +8,7 @@ use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::Namespace;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams};
+use kube::discovery::ApiGroup;
 use kube::runtime::conditions::is_crd_established;
 use kube::runtime::wait::await_condition;
 use kube::runtime::{WatchStreamExt as _, watcher};
@@ -24,7 +25,7 @@ use whipstaff_test_support::{ChartServer, ControlPlane, ControlPlaneOptions, pac
 /// Namespace that everything happens in.
 const NAMESPACE: &str = "quickstart";
 /// Longest that one step may take.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 #[tokio::main]
 async fn main() -> Result<()> {
@@ -222,9 +223,7 @@ async fn left_over(client: &Client) -> Result<Vec<String>> {
     let discovery = kube::discovery::Discovery::new(client.clone())
         .run_aggregated()
         .await?;
-    let kinds = discovery
-        .groups()
-        .flat_map(|group| group.recommended_resources());
+    let kinds = discovery.groups().flat_map(ApiGroup::recommended_resources);
     let listable = kinds.filter(|(_, can)| can.supports_operation("list"));
     let selector = ListParams::default().labels("whipstaff.dev/owner-id");
     let lists = futures::stream::iter(listable.map(|(resource, _)| {

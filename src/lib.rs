@@ -34,9 +34,7 @@ pub use class::Class;
 pub use crd::{crd_files, crds};
 pub use http::ListenError;
 pub use lease::{LeaseError, LeaseOptions, lease_identity};
-pub use operator::{
-    OperatorError, OperatorOptions, Reconciler, default_generators, run_operator,
-};
+pub use operator::{OperatorError, OperatorOptions, Reconciler, default_generators, run_operator};
 pub use source::{ArchiveError, SourceError};
 pub use status::{
     Assessment, HintError, Hints, MAX_MESSAGE_LENGTH, Status, assess, assess_with_hints,

@@ -163,7 +163,8 @@ async fn work(
     stop: CancellationToken,
 ) -> Result<(), OperatorError> {
     let concurrency = options.concurrency;
-    let (reconciler, woken) = Reconciler::with_client(config, client, options.generators, metrics).await?;
+    let (reconciler, woken) =
+        Reconciler::with_client(config, client, options.generators, metrics).await?;
     readiness.set(true);
     tracing::info!("operator started");
     run_components(reconciler.context, woken, concurrency, stop).await;
@@ -220,6 +221,11 @@ impl Reconciler {
             cluster,
             metrics,
         };
-        Ok((Self { context: Arc::new(context) }, woken))
+        Ok((
+            Self {
+                context: Arc::new(context),
+            },
+            woken,
+        ))
     }
 }

@@ -16,8 +16,8 @@ use crate::api::v1alpha1::{
 use crate::cluster::{Objects, Resource, Resources};
 use crate::dependents::{
     Change, Desired, Executor, Observed, Observer, Outcome as Written, OwnerId, Plan, Policies,
-    PrepareError, PrepareOptions, Target, Waiting, namespaces, plan, preflight, prepare, refresh, served,
-    with_desired,
+    PrepareError, PrepareOptions, Target, Waiting, namespaces, plan, preflight, prepare, refresh,
+    served, with_desired,
 };
 use crate::events::Notice;
 use crate::source::Artifact;
@@ -261,7 +261,11 @@ impl<'a> Run<'a> {
     /// Says since when objects are waited for, from the inventory as it is now.
     fn date(&self, waiting: &mut [Waiting]) {
         for waiting in waiting {
-            let item = self.status.inventory.iter().find(|item| item.id() == waiting.id);
+            let item = self
+                .status
+                .inventory
+                .iter()
+                .find(|item| item.id() == waiting.id);
             waiting.since = item.and_then(|item| item.since.clone());
         }
     }

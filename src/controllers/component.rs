@@ -3,12 +3,12 @@
 use crate::api::v1alpha1::Component;
 use crate::component::{Context, reconcile};
 use futures::StreamExt;
+use kube::Api;
 use kube::runtime::controller::{Action, Config};
 use kube::runtime::reflector::ObjectRef;
 use kube::runtime::{
     Controller, Predicate, PredicateConfig, WatchStreamExt, predicates, reflector, watcher,
 };
-use kube::Api;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,11 +31,14 @@ pub(crate) async fn run_components(
     let relevant = predicates::generation
         .combine(predicates::annotations)
         .combine(predicates::finalizers);
-    let components = watcher(Api::<Component>::all(context.client.0.clone()), watcher::Config::default())
-        .default_backoff()
-        .reflect(writer)
-        .applied_objects()
-        .predicate_filter(relevant, PredicateConfig::default());
+    let components = watcher(
+        Api::<Component>::all(context.client.0.clone()),
+        watcher::Config::default(),
+    )
+    .default_backoff()
+    .reflect(writer)
+    .applied_objects()
+    .predicate_filter(relevant, PredicateConfig::default());
     let woken = futures::stream::unfold(woken, |mut woken| async {
         let (namespace, name) = woken.recv().await?;
         Some((ObjectRef::<Component>::new(&name).within(&namespace), woken))

@@ -1,5 +1,11 @@
 //! The chart that installs the operator says the same to everybody: to our own engine, and to the real helm 3 and 4.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::missing_panics_doc,
+    reason = "a test that cannot go on has failed"
+)]
+
 use std::path::Path;
 use std::process::Command;
 use whipstaff_test_support::Helm;

@@ -69,7 +69,7 @@ async fn suspended_component_can_be_deleted() {
             "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n",
         )],
     );
-    world.from_url("c", &url).await;
+    world.install("c", &url).await;
     world.ready("c").await;
     world
         .component(

@@ -33,7 +33,7 @@ async fn fails(world: &World, name: &str, reason: &str, stalled: bool) -> String
 async fn address_that_serves_nothing() {
     let world = World::new("missing").await;
     let url = world.charts.url("/missing.tgz");
-    world.from_url("c", &url).await;
+    world.install("c", &url).await;
     let message = fails(&world, "c", "FetchFailed", false).await;
     assert!(
         message.contains("404") && message.contains("/missing.tgz"),
@@ -64,7 +64,7 @@ async fn archive_that_is_cut_short() {
     let archive = pack_folder(&fixture("small"), "small").unwrap();
     let half = archive[..archive.len() / 2].to_vec();
     world.charts.put("/short.tgz", half);
-    world.from_url("c", &world.charts.url("/short.tgz")).await;
+    world.install("c", &world.charts.url("/short.tgz")).await;
     let message = fails(&world, "c", "InvalidArchive", true).await;
     assert!(
         message.contains("truncated") || message.contains("damaged"),
@@ -77,7 +77,7 @@ async fn archive_that_is_cut_short() {
         archive,
         Serving::default().truncated_at(size),
     );
-    world.from_url("d", &world.charts.url("/broken.tgz")).await;
+    world.install("d", &world.charts.url("/broken.tgz")).await;
     fails(&world, "d", "FetchFailed", false).await;
     assert_nothing_applied(&world).await;
 }
@@ -89,7 +89,7 @@ async fn template_that_fails_names_file_and_line() {
         "/b.tgz",
         pack_folder(&fixture("broken-template"), "broken-template").unwrap(),
     );
-    world.from_url("c", &world.charts.url("/b.tgz")).await;
+    world.install("c", &world.charts.url("/b.tgz")).await;
     let message = fails(&world, "c", "RenderFailed", true).await;
     assert!(
         message.contains("templates/configmap.yaml:6:19"),
@@ -107,7 +107,7 @@ async fn object_that_the_api_server_refuses() {
         "c",
         &[("templates/a.yaml", GOOD), ("templates/b.yaml", bad)],
     );
-    world.from_url("c", &url).await;
+    world.install("c", &url).await;
     let message = fails(&world, "c", "InvalidObject", true).await;
     assert!(
         message.contains("Service") && message.contains("99999"),
@@ -152,7 +152,7 @@ async fn kind_that_the_cluster_does_not_serve() {
         "c",
         &[("templates/a.yaml", GOOD), ("templates/g.yaml", gadget)],
     );
-    world.from_url("c", &url).await;
+    world.install("c", &url).await;
     let message = fails(&world, "c", "KindNotServed", false).await;
     assert!(
         message.contains("CustomResourceDefinition") && message.contains("g.yaml"),

@@ -9,7 +9,7 @@ async fn chart_from_a_url_becomes_ready_with_everything_recorded() {
     world
         .charts
         .put("/shop.tgz", pack_folder(&fixture("shop"), "shop").unwrap());
-    world.from_url("shop", &world.charts.url("/shop.tgz")).await;
+    world.install("shop", &world.charts.url("/shop.tgz")).await;
     let component = world.ready("shop").await;
 
     let status = component.status.as_ref().unwrap();
@@ -97,7 +97,7 @@ async fn plain_manifests_are_detected_and_applied() {
         whipstaff_test_support::pack_files(&files).unwrap(),
     );
     world
-        .from_url("plain", &world.charts.url("/plain.tgz"))
+        .install("plain", &world.charts.url("/plain.tgz"))
         .await;
     let component = world.ready("plain").await;
     assert_eq!(

@@ -1,5 +1,11 @@
 //! The operator on a real API server: what becomes of a Component, and of what it owns.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::missing_panics_doc,
+    reason = "a test that cannot go on has failed"
+)]
+
 mod deletion;
 mod drift;
 mod failures;

@@ -12,9 +12,9 @@ const TWO: &[(&str, &str)] = &[(
 async fn object_of_another_component_is_not_touched() {
     let world = World::new("owned").await;
     let url = world.chart("two", TWO);
-    world.from_url("owner", &url).await;
+    world.install("owner", &url).await;
     world.ready("owner").await;
-    world.from_url("thief", &url).await;
+    world.install("thief", &url).await;
     let message = world.reason("thief", "OwnedByOthers").await;
     let owner = format!("belongs to the component `{}/owner`", world.namespace);
     assert!(message.contains(&owner), "{message}");
@@ -31,7 +31,7 @@ async fn object_of_a_helm_release_is_not_touched_and_nothing_else_is_applied() {
             "data": {"a": "theirs"}}))
         .await;
     let url = world.chart("two", TWO);
-    world.from_url("c", &url).await;
+    world.install("c", &url).await;
     let message = world.reason("c", "OwnedByOthers").await;
     assert!(message.contains("the Helm release `apps/web`"), "{message}");
     let config_maps = world.api::<ConfigMap>();

@@ -75,7 +75,7 @@ impl World {
     }
 
     /// A component with nothing but a chart at an address.
-    pub(crate) async fn from_url(&self, name: &str, url: &str) -> Component {
+    pub(crate) async fn install(&self, name: &str, url: &str) -> Component {
         self.component(name, json!({"source": {"url": {"url": url}}}))
             .await
     }

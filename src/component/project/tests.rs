@@ -10,7 +10,7 @@ fn facts() -> Facts {
     Facts {
         generation: Some(2),
         deleting: false,
-        timeout: Duration::from_secs(60),
+        timeout: Duration::from_mins(1),
     }
 }
 

@@ -13,7 +13,7 @@ use crate::{ControlPlaneOptions, Error, program};
 /// The folder with the programs of the parts; replaces the build when set.
 const ASSETS: &str = "KUBEBUILDER_ASSETS";
 /// How long a start may take once everything is built.
-const START_LIMIT: Duration = Duration::from_secs(60);
+const START_LIMIT: Duration = Duration::from_mins(1);
 
 /// What the supervisor says of a control plane that is ready.
 #[derive(Debug, Clone, Deserialize)]

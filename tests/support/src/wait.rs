@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 /// How long [`eventually`] waits. Nothing that a test waits for takes this long on an idle machine.
-const EVENTUALLY_LIMIT: Duration = Duration::from_secs(60);
+const EVENTUALLY_LIMIT: Duration = Duration::from_mins(1);
 
 /// Watches one object until it is as wanted, or gone if `None` is what is wanted, and returns it.
 ///
