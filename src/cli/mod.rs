@@ -10,7 +10,7 @@ use std::process::ExitCode;
 
 /// Joins Helm charts and plain manifests to a cluster that keeps them true.
 #[derive(Debug, Parser)]
-#[command(name = "whipstaff", version, about, propagate_version = true)]
+#[command(name = "whipstaff", version, about)]
 pub struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -61,4 +61,15 @@ fn write_out(text: &str) -> anyhow::Result<()> {
 fn write_error(text: &str) {
     use std::io::Write as _;
     let _ = writeln!(std::io::stderr(), "{text}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Cli;
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn arguments_of_all_commands_are_consistent() {
+        Cli::command().debug_assert();
+    }
 }

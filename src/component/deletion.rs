@@ -98,19 +98,16 @@ async fn write_finalizers(
         "resourceVersion": component.meta().resource_version,
         "finalizers": finalizers,
     }});
-    match api
+    let answer = api
         .patch(
             &component.name_any(),
             &PatchParams::default(),
             &Patch::Merge(&patch),
         )
-        .await
-    {
-        Ok(_) => Ok(()),
-        Err(kube::Error::Api(status)) if status.code == 404 => Ok(()),
-        Err(cause) => Err(ReconcileError::Write {
-            what: "finalizers",
-            cause: Box::new(cause),
-        }),
-    }
+        .await;
+    answer.map_err(|cause| ReconcileError::Component {
+        verb: "write the component's finalizers",
+        cause: Box::new(cause),
+    })?;
+    Ok(())
 }

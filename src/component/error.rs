@@ -66,9 +66,9 @@ pub(crate) enum ReconcileError {
     Observe(#[from] ObserveError),
     #[error(transparent)]
     Execute(#[from] ExecuteError),
-    #[error("cannot write the component's {what}")]
-    Write {
-        what: &'static str,
+    #[error("cannot {verb}")]
+    Component {
+        verb: &'static str,
         #[source]
         cause: Box<kube::Error>,
     },
@@ -143,7 +143,7 @@ impl ReconcileError {
             Self::Refused { .. } => "OwnedByOthers",
             Self::Execute(ExecuteError::ForeignInstance { .. }) => "InUse",
             Self::Execute(_) | Self::Rounds { .. } => "ApplyFailed",
-            Self::Discovery(_) | Self::Observe(_) | Self::Write { .. } => "ClusterUnavailable",
+            Self::Discovery(_) | Self::Observe(_) | Self::Component { .. } => "ClusterUnavailable",
         }
     }
 

@@ -106,7 +106,9 @@ async fn attempt(
         Ok(times) => (times, None),
         Err(error) => (Times::default(), Some(error)),
     };
-    let mut run = Run::new(component, context, memory).await?;
+    let Some(mut run) = Run::new(component, context, memory).await? else {
+        return Ok(Done::Deleted);
+    };
     let outcome = match malformed {
         _ if deleting => deletion::delete(&mut run).await,
         _ if component.spec.suspend => Ok(Outcome::Suspended),
@@ -154,8 +156,8 @@ pub(super) async fn write_status(
     let answer = api
         .patch_status(&component.name_any(), &params, &Patch::Apply(&body))
         .await;
-    answer.map_err(|cause| ReconcileError::Write {
-        what: "status",
+    answer.map_err(|cause| ReconcileError::Component {
+        verb: "write the component's status",
         cause: Box::new(cause),
     })?;
     memory.status = Some(status.clone());

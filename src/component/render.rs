@@ -175,7 +175,7 @@ impl Renderer {
     }
 }
 
-/// Renders until no question about live objects is new.
+/// Renders until no question about live objects is new. A failure after a new question is not final: the answer may mend it.
 async fn generate(
     prepared: Arc<dyn Prepared>,
     wanted: &Wanted<'_>,
@@ -186,15 +186,18 @@ async fn generate(
 ) -> Result<Generated, ReconcileError> {
     let mut lookups = LookupSnapshot::new();
     for _ in 0..MAX_LOOKUP_ROUNDS {
-        let generated = generate_once(&prepared, wanted, release, capabilities, &lookups).await?;
-        let new: Vec<_> = generated
-            .lookups
+        let result = generate_once(&prepared, wanted, release, capabilities, &lookups).await?;
+        let asked = match &result {
+            Ok(generated) => generated.lookups.as_slice(),
+            Err(error) => error.lookups(),
+        };
+        let new: Vec<_> = asked
             .iter()
             .filter(|question| !lookups.contains(question))
             .cloned()
             .collect();
         if new.is_empty() {
-            return Ok(generated);
+            return result.map_err(|error| failed(&error));
         }
         for question in new {
             let answer = answer(&question, discovery, objects).await?;
@@ -212,7 +215,7 @@ async fn generate_once(
     release: Release,
     capabilities: &Capabilities,
     lookups: &LookupSnapshot,
-) -> Result<Generated, ReconcileError> {
+) -> Result<Result<Generated, whipstaff_generator::Error>, ReconcileError> {
     let prepared = Arc::clone(prepared);
     let (namespace, name) = (wanted.namespace.to_owned(), wanted.name.to_owned());
     let parameters = wanted.parameters.clone();
@@ -222,10 +225,9 @@ async fn generate_once(
         input.release = release;
         prepared.generate(&input)
     };
-    let generated = tokio::task::spawn_blocking(render)
+    tokio::task::spawn_blocking(render)
         .await
-        .map_err(ReconcileError::RenderTask)?;
-    generated.map_err(|error| failed(&error))
+        .map_err(ReconcileError::RenderTask)
 }
 
 fn key(wanted: &Wanted<'_>, release: Release, capabilities: &Capabilities) -> Digest {

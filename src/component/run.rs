@@ -43,25 +43,28 @@ pub(super) struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    /// Starts from the status that was written last, whoever wrote it.
+    /// Starts from the status that was written last, whoever wrote it. Nothing when the component is gone: the cache may not know
+    /// yet, and what is applied for a component without a finalizer would stay for ever.
     pub(super) async fn new(
         component: &'a Component,
         context: &'a Context,
         memory: &'a mut Memory,
-    ) -> Result<Self, ReconcileError> {
+    ) -> Result<Option<Self>, ReconcileError> {
         let namespace = component.namespace().unwrap_or_default();
         if memory.status.is_none() {
             // The cache may lag behind what a predecessor wrote; an inventory that lacks an item would lose an object.
             let api: Api<Component> = Api::namespaced(context.client.0.clone(), &namespace);
             let stored = api.get_opt(&component.name_any()).await;
-            let stored = stored.map_err(|cause| ReconcileError::Write {
-                what: "status",
+            let stored = stored.map_err(|cause| ReconcileError::Component {
+                verb: "read the component",
                 cause: Box::new(cause),
             })?;
-            memory.status = stored.map(|component| component.status.unwrap_or_default());
+            let same = stored.filter(|stored| stored.uid() == component.uid());
+            let Some(stored) = same else { return Ok(None) };
+            memory.status = Some(stored.status.unwrap_or_default());
         }
         let account = component.spec.service_account_name.as_deref();
-        Ok(Self {
+        Ok(Some(Self {
             component,
             context,
             status: memory.status.clone().unwrap_or_default(),
@@ -69,7 +72,7 @@ impl<'a> Run<'a> {
             objects: context.identities.objects(&namespace, account)?,
             memory,
             namespace,
-        })
+        }))
     }
 
     /// The status as the run leaves it.

@@ -1,5 +1,6 @@
 //! What a generator reports when it cannot render.
 
+use crate::LookupQuestion;
 use std::fmt;
 
 /// Why generation failed; drives whether the host retries.
@@ -77,28 +78,33 @@ impl fmt::Display for Location {
 /// chain prints nothing twice. A message that already names its place (Helm's own texts do) has no separate location shown by
 /// [`Error::report`].
 #[derive(Debug)]
-pub struct Error {
+pub struct Error(Box<Parts>);
+
+#[derive(Debug)]
+struct Parts {
     kind: ErrorKind,
     message: String,
     location: Option<Location>,
+    lookups: Vec<LookupQuestion>,
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
 
 impl Error {
     /// A failure of a kind, with a message for a person: lower case, no final period.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self {
+        Self(Box::new(Parts {
             kind,
             message: message.into(),
             location: None,
+            lookups: Vec::new(),
             source: None,
-        }
+        }))
     }
 
     /// Says where it happened.
     #[must_use]
     pub fn at(mut self, location: Location) -> Self {
-        self.location = Some(location);
+        self.0.location = Some(location);
         self
     }
 
@@ -108,30 +114,43 @@ impl Error {
         mut self,
         source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
     ) -> Self {
-        self.source = Some(source.into());
+        self.0.source = Some(source.into());
         self
+    }
+
+    /// Adds the questions about live objects that were asked before it failed: when some of them are not answered yet, the failure is
+    /// not final, and the host renders again with the answers.
+    #[must_use]
+    pub fn after_asking(mut self, lookups: Vec<LookupQuestion>) -> Self {
+        self.0.lookups = lookups;
+        self
+    }
+
+    /// The questions about live objects that were asked before it failed.
+    pub fn lookups(&self) -> &[LookupQuestion] {
+        &self.0.lookups
     }
 
     /// Why it failed.
     pub fn kind(&self) -> ErrorKind {
-        self.kind
+        self.0.kind
     }
 
     /// Where it failed, if that is known.
     pub fn location(&self) -> Option<&Location> {
-        self.location.as_ref()
+        self.0.location.as_ref()
     }
 
     /// The whole chain on one line, `location: message: cause: cause`; the location is left out when the message names it already.
     pub fn report(&self) -> String {
         let mut text = String::new();
-        if let Some(location) = &self.location
-            && !self.message.contains(&location.file)
+        if let Some(location) = &self.0.location
+            && !self.0.message.contains(&location.file)
         {
             text.push_str(&location.to_string());
             text.push_str(": ");
         }
-        text.push_str(&self.message);
+        text.push_str(&self.0.message);
         let mut cause = std::error::Error::source(self);
         while let Some(error) = cause {
             text.push_str(": ");
@@ -144,13 +163,14 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
+        f.write_str(&self.0.message)
     }
 }
 
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.source
+        self.0
+            .source
             .as_ref()
             .map(|s| &**s as &(dyn std::error::Error + 'static))
     }

@@ -82,7 +82,11 @@ impl RenderError {
     /// The error as generators report it.
     pub(crate) fn into_generator_error(self, chart: &str) -> Error {
         let (kind, location) = (self.kind(), self.location(chart));
-        located(with_cause(kind, self), location)
+        let lookups = match &self {
+            Self::Template(error) => error.lookups.clone(),
+            _ => Vec::new(),
+        };
+        located(with_cause(kind, self), location).after_asking(lookups)
     }
 }
 

@@ -170,6 +170,21 @@ impl CompiledChart {
             ..Options::default()
         };
         let mut renderer = Renderer::new(&set, &mut environment, options);
+        let files = self.execute_all(templates, &current, &mut renderer);
+        drop(renderer);
+        let questions = environment.into_questions();
+        match files {
+            Ok(files) => Ok((files, questions)),
+            Err(error) => Err(error.after_asking(questions).into()),
+        }
+    }
+
+    fn execute_all(
+        &self,
+        templates: &BTreeMap<String, Renderable>,
+        current: &CurrentTemplate,
+        renderer: &mut Renderer<'_>,
+    ) -> Result<RenderedFiles, TemplateError> {
         let mut files = BTreeMap::new();
         for name in render_order(templates.keys())
             .into_iter()
@@ -193,8 +208,7 @@ impl CompiledChart {
                 .map_err(|error| TemplateError::new(error, self.dialect))?;
             files.insert(name.clone(), without_no_value(text));
         }
-        drop(renderer);
-        Ok((files, environment.into_questions()))
+        Ok(files)
     }
 }
 
