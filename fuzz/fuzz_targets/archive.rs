@@ -5,6 +5,6 @@ use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
     if let Ok(files) = whipstaff_helm::unpack_chart_archive(bytes) {
-        let _ = whipstaff_helm::load(&files);
+        let _ = whipstaff_helm::load(&files, whipstaff_helm::Dialect::default());
     }
 });

@@ -10,3 +10,8 @@ const SEGMENT: usize = 4 * 1024 * 1024;
 pub fn grow_stack<T>(step: impl FnOnce() -> T) -> T {
     stacker::maybe_grow(RED_ZONE, SEGMENT, step)
 }
+
+/// Runs somebody else's recursion, which does not call [`grow_stack`], with at least this many bytes of stack.
+pub fn with_stack<T>(bytes: usize, step: impl FnOnce() -> T) -> T {
+    stacker::maybe_grow(bytes, bytes, step)
+}

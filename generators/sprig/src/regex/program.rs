@@ -10,11 +10,16 @@ use regex_automata::{
     util::captures::Captures,
 };
 use std::{cell::RefCell, collections::HashMap, rc::Rc};
+use whipstaff_gotemplate::with_stack;
 
 /// Bytes that one compiled expression may take.
 const PROGRAM_SIZE_LIMIT: usize = 16 << 20;
 /// Bytes of the lazy automaton that searching may build.
 const SEARCH_CACHE_LIMIT: usize = 2 << 20;
+/// Groups whose nesting any stack has room for.
+const FEW_GROUPS: usize = 50;
+/// Stack for compiling as many nested groups as Go allows (1,000); the compiler recurses on them.
+const COMPILE_STACK: usize = 64 << 20;
 /// Expressions that are kept compiled; beyond that, all are forgotten.
 const CACHED_PROGRAMS: usize = 256;
 
@@ -60,7 +65,13 @@ impl Program {
             if programs.len() >= CACHED_PROGRAMS {
                 programs.clear();
             }
-            let program = Self::compile(expression).map(Rc::new);
+            let groups = memchr::memchr_iter(b'(', expression).count();
+            let compile = || Self::compile(expression).map(Rc::new);
+            let program = if groups > FEW_GROUPS {
+                with_stack(COMPILE_STACK, compile)
+            } else {
+                compile()
+            };
             programs.insert(expression.to_vec(), program.clone());
             program
         })
