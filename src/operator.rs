@@ -1,7 +1,7 @@
 //! The operator: everything that runs between a kubeconfig and a signal to stop.
 
 use crate::api::v1alpha1::Component;
-use crate::cluster::{ComponentName, Discovery, Watches};
+use crate::cluster::{ComponentName, Discovery, LookupWatches, Watches};
 use crate::component::{Context, Identities, Memories, NamedClient, Renderer, reconcile};
 use crate::controllers::run_components;
 use crate::events::Events;
@@ -85,7 +85,8 @@ pub enum OperatorError {
 
 /// Runs an operator until it is told to stop, or loses its lease.
 ///
-/// Needs: get on the namespace `kube-system`; list, watch and patch on components and their status; create and patch on events;
+/// Needs: get on the namespace `kube-system`; list, watch and patch on components and their status; create and patch on events; get,
+/// create and delete on Secrets, for seeds;
 /// get, create and update on leases with leader election; and whatever components bring, unless they name a service account, which
 /// must then be impersonated.
 ///
@@ -211,9 +212,10 @@ impl Reconciler {
         let context = Context {
             identities: Identities::new(config, client.clone()),
             discovery: Discovery::new(client.clone()),
-            watches: Watches::new(client.clone(), &cluster, wake),
+            watches: Watches::new(client.clone(), &cluster, wake.clone()),
+            lookup_watches: LookupWatches::new(wake),
             fetcher: Fetcher::new(FetchOptions::default()).map_err(OperatorError::Fetcher)?,
-            renderer: Renderer::new(generators, metrics.clone()),
+            renderer: Renderer::new(generators),
             memories: Memories::default(),
             events: Events::new(client.clone(), CONTROLLER, None),
             reconciliations: metrics.controller(CONTROLLER),

@@ -3,7 +3,7 @@
 use super::identity::Identities;
 use super::memory::Memories;
 use super::render::Renderer;
-use crate::cluster::{Discovery, Watches};
+use crate::cluster::{Discovery, LookupWatches, Watches};
 use crate::events::Events;
 use crate::metrics::{ControllerMetrics, Metrics};
 use crate::source::Fetcher;
@@ -22,6 +22,8 @@ pub(crate) struct Context {
     pub(crate) discovery: Discovery,
     /// Watches of dependents.
     pub(crate) watches: Watches,
+    /// Watches of what templates looked up.
+    pub(crate) lookup_watches: LookupWatches,
     /// Fetches sources.
     pub(crate) fetcher: Fetcher,
     /// Compiles and renders.

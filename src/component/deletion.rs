@@ -4,12 +4,13 @@ use super::context::Context;
 use super::error::ReconcileError;
 use super::project::Outcome;
 use super::run::Run;
+use super::seed;
 use crate::api::v1alpha1::{Component, DeletePolicy};
 use crate::dependents::{Desired, plan_deletion, served};
 use kube::api::{Patch, PatchParams};
 use kube::{Api, Resource, ResourceExt};
 use serde_json::json;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// Holds a component until its dependents are gone.
 const FINALIZER: &str = "whipstaff.dev/finalizer";
@@ -75,11 +76,17 @@ async fn check_definitions(run: &Run<'_>) -> Result<(), ReconcileError> {
 
 /// Lets the component go.
 pub(super) async fn finish(run: &Run<'_>) -> Result<(), ReconcileError> {
-    let name = (run.namespace.clone(), run.component.name_any());
-    run.context.watches.require(&name, &BTreeSet::new());
+    let name = run.component_name();
+    let context = run.context;
+    context.watches.require(&name, &BTreeSet::new());
+    let watches = &context.lookup_watches;
+    watches.require(&name, &context.client.0, BTreeMap::new());
+    if run.status.seed_secret.is_some() {
+        seed::delete(run.component, context).await?;
+    }
     let mut finalizers = run.component.finalizers().to_vec();
     finalizers.retain(|finalizer| finalizer != FINALIZER);
-    write_finalizers(run.component, run.context, &finalizers).await?;
+    write_finalizers(run.component, context, &finalizers).await?;
     tracing::info!(component = name.1, namespace = name.0, "component is gone");
     Ok(())
 }

@@ -47,6 +47,18 @@ pub(crate) enum ReconcileError {
     LookupRounds { rounds: usize },
     #[error("rendering was cut short")]
     RenderTask(#[source] tokio::task::JoinError),
+    #[error("the Secret `{name}`, which random values are derived from, cannot be read or written")]
+    Seed {
+        name: String,
+        #[source]
+        cause: Box<kube::Error>,
+    },
+    #[error(
+        "the Secret `{name}` is not one that random values can be derived from: rename or delete it"
+    )]
+    ForeignSeed { name: String },
+    #[error("the operating system gives no random bytes")]
+    Random(#[source] getrandom::Error),
     #[error(transparent)]
     Lookup(#[from] LookupError),
     #[error(transparent)]
@@ -96,9 +108,9 @@ impl ReconcileError {
             Self::Execute(ExecuteError::ForeignInstance { .. }) | Self::Refused { .. } => {
                 Class::Conflict
             }
-            Self::Credentials { .. } | Self::Prepare(PrepareError::UnknownKind { .. }) => {
-                Class::NotReady
-            }
+            Self::ForeignSeed { .. }
+            | Self::Credentials { .. }
+            | Self::Prepare(PrepareError::UnknownKind { .. }) => Class::NotReady,
             Self::NoSource
             | Self::Duration { .. }
             | Self::Digest(_)
@@ -137,6 +149,7 @@ impl ReconcileError {
                 ..
             } => "InvalidOutput",
             Self::Render { .. } | Self::LookupRounds { .. } | Self::RenderTask(_) => "RenderFailed",
+            Self::Seed { .. } | Self::ForeignSeed { .. } | Self::Random(_) => "SeedUnavailable",
             Self::Lookup(_) => "LookupFailed",
             Self::Prepare(PrepareError::UnknownKind { .. }) => "KindNotServed",
             Self::Prepare(_) | Self::Preflight { .. } => "InvalidObject",

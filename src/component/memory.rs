@@ -1,7 +1,9 @@
 //! What is remembered of a component between reconciliations. Losing it costs reads, never correctness.
 
 use super::corrections::Corrections;
+use super::lookups::Asked;
 use super::render::Rendered;
+use super::seed::SeedKey;
 use crate::api::v1alpha1::{ComponentStatus, State};
 use crate::dependents::Live;
 use crate::source::Artifact;
@@ -20,6 +22,10 @@ pub(crate) struct Memory {
     pub(crate) fetched: Option<Fetched>,
     /// What was rendered last.
     pub(crate) rendered: Option<Arc<Rendered>>,
+    /// The answers that it got to questions about live objects.
+    pub(crate) asked: Option<Asked>,
+    /// What random values are derived from, once some were drawn.
+    pub(crate) seed: Option<SeedKey>,
     /// Dependents as they were last read or written.
     pub(crate) live: HashMap<ObjectId, Live>,
     /// Objects that had to be put right.

@@ -6,11 +6,14 @@ mod deletion;
 mod error;
 mod gauges;
 mod identity;
+mod lookups;
 mod memory;
 mod project;
 mod reconcile;
 mod render;
+mod rendering;
 mod run;
+mod seed;
 mod source;
 
 pub(crate) use context::{Context, NamedClient};

@@ -7,11 +7,10 @@ use super::error::ReconcileError;
 use super::memory::Memory;
 use super::project::{Facts, Outcome, project};
 use super::reconcile::{now, write_status};
-use super::render::{Rendered, Wanted};
+use super::render::Rendered;
 use super::source::fetch;
 use crate::api::v1alpha1::{
-    Component, ComponentStatus, GeneratorStatus, MissingNamespacesPolicy, Policies as SpecPolicies,
-    SourceStatus,
+    Component, ComponentStatus, MissingNamespacesPolicy, Policies as SpecPolicies, SourceStatus,
 };
 use crate::cluster::{Objects, Resource, Resources};
 use crate::dependents::{
@@ -20,11 +19,9 @@ use crate::dependents::{
     served, with_desired,
 };
 use crate::events::Notice;
-use crate::source::Artifact;
 use kube::runtime::events::EventType;
 use kube::{Api, Resource as _, ResourceExt};
 use std::collections::{BTreeSet, HashSet};
-use std::sync::Arc;
 use std::time::Duration;
 use whipstaff_generator::{ObjectId, Release};
 
@@ -40,6 +37,8 @@ pub(super) struct Run<'a> {
     pub(super) owner: OwnerId,
     pub(super) objects: Objects,
     pub(super) namespace: String,
+    /// Whether the status holds what must be stored before the first write of a dependent.
+    pub(super) unsaved: bool,
 }
 
 impl<'a> Run<'a> {
@@ -72,6 +71,7 @@ impl<'a> Run<'a> {
             objects: context.identities.objects(&namespace, account)?,
             memory,
             namespace,
+            unsaved: false,
         }))
     }
 
@@ -96,76 +96,10 @@ impl<'a> Run<'a> {
             revision: artifact.revision.clone(),
             digest: artifact.digest.to_string(),
         });
-        let (rendered, release) = self.render(&artifact).await?;
+        let (rendered, release) = self.render(&artifact, interval).await?;
         let desired = self.prepare(&rendered, release).await?;
         self.record(&desired).await?;
         self.settle(&desired).await
-    }
-
-    async fn render(
-        &mut self,
-        artifact: &Arc<Artifact>,
-    ) -> Result<(Arc<Rendered>, Release), ReconcileError> {
-        let spec = &self.component.spec;
-        let name = self.component.name_any();
-        let mut helm = spec.helm.clone().unwrap_or_default();
-        helm.hooks = None;
-        let wanted = Wanted {
-            artifact,
-            path: spec.path.as_deref().unwrap_or_default(),
-            generator: spec.generator.as_deref(),
-            options: match &spec.helm {
-                Some(_) => serde_json::to_value(&helm).unwrap_or_default(),
-                None => serde_json::Value::Null,
-            },
-            parameters: &spec.values,
-            namespace: self.target_namespace(),
-            name: spec.target_name.as_deref().unwrap_or(&name),
-        };
-        let digest = wanted.digest().to_string();
-        let release = self.release(&digest);
-        let context = self.context;
-        let rendered = context
-            .renderer
-            .render(
-                &wanted,
-                release,
-                self.memory.rendered.as_ref(),
-                &context.discovery,
-                &self.objects,
-            )
-            .await?;
-        self.memory.rendered = Some(Arc::clone(&rendered));
-        if self.status.input_digest.as_ref() != Some(&digest) {
-            self.status.processing_since = None;
-            self.status.input_digest = Some(digest);
-        }
-        self.status.revision = Some(release.revision);
-        self.status.generator = Some(GeneratorStatus {
-            name: rendered.generator.clone(),
-            reason: rendered.reason.clone(),
-            dialect: rendered.dialect(),
-        });
-        Ok((rendered, release))
-    }
-
-    /// A new input is a new revision, once one was applied in full.
-    fn release(&self, digest: &str) -> Release {
-        let last = self.status.revision.unwrap_or(1);
-        let is_new = self
-            .status
-            .input_digest
-            .as_deref()
-            .is_some_and(|known| known != digest);
-        let revision = if is_new && self.status.applied_generation.is_some() {
-            last + 1
-        } else {
-            last
-        };
-        Release {
-            revision,
-            is_upgrade: revision > 1,
-        }
     }
 
     async fn prepare(
@@ -206,19 +140,23 @@ impl<'a> Run<'a> {
 
     /// Records every wanted object in the stored inventory before the first one is created.
     async fn record(&mut self, desired: &Desired) -> Result<(), ReconcileError> {
-        let now = now();
-        let (inventory, added) = with_desired(&self.status.inventory, desired, &now);
+        let (inventory, added) = with_desired(&self.status.inventory, desired, &now());
         self.status.inventory = inventory;
-        if added {
-            let facts = Facts {
-                generation: self.component.meta().generation,
-                deleting: false,
-                timeout: Duration::MAX,
-            };
-            self.status = project(self.status.clone(), &Outcome::Applying, facts, &now);
-            write_status(self.component, self.context, self.memory, &self.status).await?;
+        if added || std::mem::take(&mut self.unsaved) {
+            self.save_as_applying().await?;
         }
         Ok(())
+    }
+
+    /// Stores the status before anything else is done.
+    pub(super) async fn save_as_applying(&mut self) -> Result<(), ReconcileError> {
+        let facts = Facts {
+            generation: self.component.meta().generation,
+            deleting: false,
+            timeout: Duration::MAX,
+        };
+        self.status = project(self.status.clone(), &Outcome::Applying, facts, &now());
+        write_status(self.component, self.context, self.memory, &self.status).await
     }
 
     async fn settle(&mut self, desired: &Desired) -> Result<Outcome, ReconcileError> {
@@ -452,7 +390,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    fn target_namespace(&self) -> &str {
+    pub(super) fn target_namespace(&self) -> &str {
         self.component
             .spec
             .target_namespace

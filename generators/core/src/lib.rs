@@ -5,13 +5,14 @@
 //! manifests and generators of your own all stand behind the same two traits:
 //!
 //! ```text
-//! FileTree ── Generator::prepare ──► Prepared ── generate(Input) ──► Generated { objects, hooks, notes, lookups }
+//! FileTree ── Generator::prepare ──► Prepared ── generate(Input) ──► Generated { objects, hooks, notes, consulted }
 //!             (once per digest)                  (once per input)
 //! ```
 
 pub mod yaml;
 
 mod capabilities;
+mod consulted;
 mod digest;
 mod error;
 mod file_tree;
@@ -22,6 +23,7 @@ mod object_set;
 mod registry;
 
 pub use capabilities::{Capabilities, KubeVersion, KubeVersionError};
+pub use consulted::Consulted;
 pub use digest::{Digest, DigestError};
 pub use error::{Error, ErrorKind, Location};
 pub use file_tree::{FileTree, FileTreeError, MAX_FILES, MAX_PATH_LENGTH, MAX_TREE_BYTES};

@@ -17,7 +17,7 @@ use crate::{
     version::is_compatible,
 };
 use std::{collections::BTreeMap, sync::Arc};
-use whipstaff_generator::{Limits, LookupQuestion, LookupSnapshot, Seed};
+use whipstaff_generator::{Consulted, Limits, LookupSnapshot, Seed};
 use whipstaff_gotemplate::{Dialect, Map, Options, Renderer, Value};
 
 /// What templates rendered to, by their paths.
@@ -59,8 +59,8 @@ pub struct Rendered {
     pub hooks: Vec<HookManifest>,
     /// `NOTES.txt`, rendered.
     pub notes: String,
-    /// Every question that was asked of the cluster.
-    pub lookups: Vec<LookupQuestion>,
+    /// What templates consulted beside files and values.
+    pub consulted: Consulted,
     /// What a user should know although rendering succeeded.
     pub warnings: Vec<String>,
 }
@@ -122,7 +122,7 @@ impl CompiledChart {
 
         let contexts = ContextBuilder::new(&tree, dialect, &input.release, &input.capabilities);
         let templates = contexts.renderables(&values);
-        let (mut files, lookups) = self.execute(&templates, input)?;
+        let (mut files, consulted) = self.execute(&templates, input)?;
         let notes = take_notes(&mut files, self.chart.name(), input.subchart_notes);
         let sorted = sort_manifests(&files, dialect)?;
         warnings.extend(sorted.warnings);
@@ -133,7 +133,7 @@ impl CompiledChart {
             manifests: sorted.manifests,
             hooks: sorted.hooks,
             notes,
-            lookups,
+            consulted,
             warnings,
         })
     }
@@ -160,7 +160,7 @@ impl CompiledChart {
         &self,
         templates: &BTreeMap<String, Renderable>,
         input: &RenderInput<'_>,
-    ) -> Result<(RenderedFiles, Vec<LookupQuestion>), RenderError> {
+    ) -> Result<(RenderedFiles, Consulted), RenderError> {
         let set = self.compiler.compile(templates)?;
         let current = CurrentTemplate::default();
         let mut environment = RenderEnvironment::new(input.lookups, input.seed, current.clone());
@@ -172,10 +172,10 @@ impl CompiledChart {
         let mut renderer = Renderer::new(&set, &mut environment, options);
         let files = self.execute_all(templates, &current, &mut renderer);
         drop(renderer);
-        let questions = environment.into_questions();
+        let consulted = environment.into_consulted();
         match files {
-            Ok(files) => Ok((files, questions)),
-            Err(error) => Err(error.after_asking(questions).into()),
+            Ok(files) => Ok((files, consulted)),
+            Err(error) => Err(error.after_consulting(consulted).into()),
         }
     }
 
