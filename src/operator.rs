@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio_util::sync::CancellationToken;
-use whipstaff_generator::Registry;
+use whipstaff_generator::{Limits, Registry};
 
 /// Reconciliations that run at the same time when nothing else is said.
 const DEFAULT_CONCURRENCY: u16 = 8;
@@ -31,6 +31,8 @@ pub struct OperatorOptions {
     pub generators: Registry,
     /// Reconciliations that run at the same time. Default 8.
     pub concurrency: u16,
+    /// What one rendering may use up before it is stopped with an error. Default: far above what any known chart needs.
+    pub limits: Limits,
     /// Where `/metrics` is served; nowhere by default.
     pub metrics_address: Option<SocketAddr>,
     /// Where `/healthz` and `/readyz` are served; nowhere by default.
@@ -44,6 +46,7 @@ impl Default for OperatorOptions {
         Self {
             generators: default_generators(),
             concurrency: DEFAULT_CONCURRENCY,
+            limits: Limits::default(),
             metrics_address: None,
             health_address: None,
             leader_election: None,
@@ -164,8 +167,8 @@ async fn work(
     stop: CancellationToken,
 ) -> Result<(), OperatorError> {
     let concurrency = options.concurrency;
-    let (reconciler, woken) =
-        Reconciler::with_client(config, client, options.generators, metrics).await?;
+    let renderer = Renderer::new(options.generators, options.limits);
+    let (reconciler, woken) = Reconciler::with_client(config, client, renderer, metrics).await?;
     readiness.set(true);
     tracing::info!("operator started");
     run_components(reconciler.context, woken, concurrency, stop).await;
@@ -188,7 +191,8 @@ impl Reconciler {
     pub async fn new(config: Config, generators: Registry) -> Result<Self, OperatorError> {
         let client = Client::try_from(config.clone())
             .map_err(|error| OperatorError::Client(Box::new(error)))?;
-        let made = Self::with_client(config, client, generators, Metrics::new()).await;
+        let renderer = Renderer::new(generators, Limits::default());
+        let made = Self::with_client(config, client, renderer, Metrics::new()).await;
         made.map(|(reconciler, _)| reconciler)
     }
 
@@ -201,7 +205,7 @@ impl Reconciler {
     async fn with_client(
         config: Config,
         client: Client,
-        generators: Registry,
+        renderer: Renderer,
         metrics: Metrics,
     ) -> Result<(Self, UnboundedReceiver<ComponentName>), OperatorError> {
         let namespaces: Api<Namespace> = Api::all(client.clone());
@@ -215,7 +219,7 @@ impl Reconciler {
             watches: Watches::new(client.clone(), &cluster, wake.clone()),
             lookup_watches: LookupWatches::new(wake),
             fetcher: Fetcher::new(FetchOptions::default()).map_err(OperatorError::Fetcher)?,
-            renderer: Renderer::new(generators),
+            renderer,
             memories: Memories::default(),
             events: Events::new(client.clone(), CONTROLLER, None),
             reconciliations: metrics.controller(CONTROLLER),

@@ -6,8 +6,8 @@ use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use whipstaff_generator::{
-    Capabilities, Detected, Digest, Generated, Input, LookupSnapshot, Prepared, Registry, Release,
-    Seed,
+    Capabilities, Detected, Digest, Generated, Input, Limits, LookupSnapshot, Prepared, Registry,
+    Release, Seed,
 };
 
 /// Most compiled file trees that are kept.
@@ -73,6 +73,7 @@ impl Rendered {
 #[derive(Debug)]
 pub(crate) struct Renderer {
     registry: Registry,
+    limits: Limits,
     compiled: Mutex<HashMap<Digest, Arc<dyn Prepared>>>,
 }
 
@@ -88,10 +89,11 @@ pub(super) struct Compiled {
 }
 
 impl Renderer {
-    /// A renderer with the generators that it may choose from.
-    pub(crate) fn new(registry: Registry) -> Self {
+    /// A renderer with the generators that it may choose from, and what each rendering may use up.
+    pub(crate) fn new(registry: Registry, limits: Limits) -> Self {
         Self {
             registry,
+            limits,
             compiled: Mutex::default(),
         }
     }
@@ -136,6 +138,32 @@ impl Renderer {
         })
     }
 
+    /// Renders once, on a thread for such work.
+    pub(super) async fn generate(
+        &self,
+        prepared: &Arc<dyn Prepared>,
+        wanted: &Wanted<'_>,
+        surroundings: Surroundings<'_>,
+    ) -> Result<Result<Generated, whipstaff_generator::Error>, ReconcileError> {
+        let prepared = Arc::clone(prepared);
+        let (namespace, name) = (wanted.namespace.to_owned(), wanted.name.to_owned());
+        let parameters = wanted.parameters.clone();
+        let capabilities = surroundings.capabilities.clone();
+        let lookups = surroundings.lookups.clone();
+        let Surroundings { release, seed, .. } = surroundings;
+        let limits = self.limits;
+        let render = move || {
+            let mut input = Input::new(&namespace, &name, &parameters, &capabilities, &lookups);
+            input.release = release;
+            input.seed = seed;
+            input.limits = limits;
+            prepared.generate(&input)
+        };
+        tokio::task::spawn_blocking(render)
+            .await
+            .map_err(ReconcileError::RenderTask)
+    }
+
     fn compiled(&self) -> std::sync::MutexGuard<'_, HashMap<Digest, Arc<dyn Prepared>>> {
         // Nothing that holds the lock can leave the map half changed.
         self.compiled.lock().unwrap_or_else(PoisonError::into_inner)
@@ -153,29 +181,6 @@ pub(super) struct Surroundings<'a> {
     pub(super) lookups: &'a LookupSnapshot,
     /// Where random values come from.
     pub(super) seed: Seed,
-}
-
-/// Renders once, on a thread for such work.
-pub(super) async fn generate(
-    prepared: &Arc<dyn Prepared>,
-    wanted: &Wanted<'_>,
-    surroundings: Surroundings<'_>,
-) -> Result<Result<Generated, whipstaff_generator::Error>, ReconcileError> {
-    let prepared = Arc::clone(prepared);
-    let (namespace, name) = (wanted.namespace.to_owned(), wanted.name.to_owned());
-    let parameters = wanted.parameters.clone();
-    let capabilities = surroundings.capabilities.clone();
-    let lookups = surroundings.lookups.clone();
-    let Surroundings { release, seed, .. } = surroundings;
-    let render = move || {
-        let mut input = Input::new(&namespace, &name, &parameters, &capabilities, &lookups);
-        input.release = release;
-        input.seed = seed;
-        prepared.generate(&input)
-    };
-    tokio::task::spawn_blocking(render)
-        .await
-        .map_err(ReconcileError::RenderTask)
 }
 
 /// A generator's failure as the component reports it.

@@ -3,7 +3,7 @@
 use super::error::ReconcileError;
 use super::lookups::{Asked, ask, digest, reported, watchable};
 use super::reconcile::now;
-use super::render::{Compiled, Rendered, Surroundings, Wanted, failed, generate};
+use super::render::{Compiled, Rendered, Surroundings, Wanted, failed};
 use super::run::Run;
 use super::seed;
 use crate::api::v1alpha1::{GeneratorStatus, Randomness};
@@ -167,7 +167,10 @@ impl Run<'_> {
                 lookups,
                 seed: self.seed(order),
             };
-            let result = generate(&compiled.prepared, &order.wanted, surroundings).await?;
+            let renderer = &self.context.renderer;
+            let result = renderer
+                .generate(&compiled.prepared, &order.wanted, surroundings)
+                .await?;
             let consulted = match &result {
                 Ok(generated) => &generated.consulted,
                 Err(error) => error.consulted(),
