@@ -21,6 +21,7 @@ mod lookup;
 mod object;
 mod object_set;
 mod registry;
+mod transform;
 
 pub use capabilities::{Capabilities, KubeVersion, KubeVersionError};
 pub use consulted::Consulted;
@@ -34,3 +35,7 @@ pub use lookup::{LookupQuestion, LookupSnapshot};
 pub use object::{Object, ObjectError, ObjectId, ObjectKey};
 pub use object_set::{ObjectSet, ObjectSetError, Sourced};
 pub use registry::{Detected, Registry, RegistryError};
+pub use transform::{
+    CheckNames, CommonAnnotations, CommonLabels, MAX_REFERENCE_DEPTH, MAX_SUBSTITUTED_BYTES,
+    SubstituteError, Substitution, TransformContext, Transformer, Undefined, transformer,
+};
