@@ -35,3 +35,16 @@ pub(crate) struct Artifact {
     /// Where it came from, without the query, which may hold a secret.
     pub url: String,
 }
+
+impl Artifact {
+    /// Files that need not be fetched.
+    pub(crate) fn embedded(files: &FileTree) -> Self {
+        let digest = files.digest();
+        Self {
+            files: files.clone(),
+            revision: digest.to_string(),
+            digest,
+            url: String::new(),
+        }
+    }
+}
