@@ -306,7 +306,12 @@ fn a_chart_that_is_half_go_and_half_tera_renders_as_its_golden_file() {
         let chart = CompiledChart::new(load(&tree, dialect).unwrap(), dialect);
         let rendered = render_with(&chart, "", |_| {}).unwrap();
         let golden = fs::read_to_string(root.join("fixtures/tera/half-and-half.yaml")).unwrap();
-        assert_eq!(text(&rendered), golden, "{dialect}");
+        // Helm 4 leaves the line break at the end of a document, and adds another.
+        let expected = match dialect {
+            Dialect::V3 => golden.replace("\n\n---\n", "\n---\n").trim_end().to_owned() + "\n",
+            _ => golden,
+        };
+        assert_eq!(text(&rendered), expected, "{dialect}");
         assert_eq!(
             rendered.notes,
             "rel sells novels, poetry, maps at https://books.example.org.\n"
