@@ -235,13 +235,14 @@ fn take_notes(files: &mut RenderedFiles, chart: &str, subcharts: bool) -> String
     let own = format!("{chart}/templates/{NOTES}");
     let mut notes: Vec<String> = Vec::new();
     files.retain(|path, content| {
+        let path = path.strip_suffix(whipstaff_tera::SUFFIX).unwrap_or(path);
         if !path.ends_with(NOTES) {
             return true;
         }
-        if subcharts || *path == own {
+        if subcharts || path == own {
             let text = String::from_utf8_lossy(content).into_owned();
             // The chart's own come first; Helm's order is that of a Go map.
-            let at = if *path == own { 0 } else { notes.len() };
+            let at = if path == own { 0 } else { notes.len() };
             notes.insert(at, text);
         }
         false
