@@ -1,9 +1,13 @@
 //! The command line.
 
+mod chart_files;
 mod cluster;
 mod crds;
+mod global;
+mod lint;
 mod operator;
 mod template;
+mod values;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -22,6 +26,8 @@ enum Command {
     Operator(operator::OperatorArgs),
     /// Render a chart as `helm template` does.
     Template(Box<template::TemplateArguments>),
+    /// Examine charts as `helm lint` does, and for what Helm cannot know.
+    Lint(Box<lint::LintArguments>),
     /// List components with their state.
     Status(cluster::StatusArgs),
     /// Show a component's objects with their readiness and what they wait for.
@@ -35,6 +41,7 @@ pub fn run(cli: Cli) -> ExitCode {
     let result = match cli.command {
         Command::Operator(args) => operator::run(args),
         Command::Template(args) => template::run(&args),
+        Command::Lint(args) => lint::run(&args),
         Command::Status(args) => cluster::status(&args),
         Command::Tree(args) => cluster::tree(&args),
         Command::Crds => crds::run(),
