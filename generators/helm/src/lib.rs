@@ -59,9 +59,7 @@ pub use dependencies::DependencyError;
 pub use error::RenderError;
 pub use generator::HelmGenerator;
 pub use ignore::{IGNORE_FILE, IgnoreError, IgnoreRules, MAX_IGNORE_RULES};
-pub use lint::{
-    CODES as LINT_CODES, Finding, LintInput, Severity, lint, lint_rendering,
-};
+pub use lint::{CODES as LINT_CODES, Finding, LintInput, Severity, lint, lint_rendering};
 pub use load::{LoadError, MAX_CHART_DEPTH, MAX_CHARTS, MAX_UNPACKED_BYTES, load, without_ignored};
 pub use manifest::{HookManifest, Manifest, ManifestError};
 pub use metadata::{Dependency, MAX_DECLARED_DEPENDENCIES, Maintainer, Metadata, MetadataError};

@@ -62,7 +62,10 @@ pub(super) fn is_url(text: &str) -> bool {
     if host.starts_with('.') || (host.is_empty() && !path.is_empty() && !path.contains('.')) {
         return false;
     }
-    let Some(found) = URL.as_ref().and_then(|expression| expression.captures(text)) else {
+    let Some(found) = URL
+        .as_ref()
+        .and_then(|expression| expression.captures(text))
+    else {
         return false;
     };
     found
@@ -82,10 +85,17 @@ mod tests {
 
     #[test]
     fn addresses_for_mail_have_a_name_and_a_domain() {
-        for text in ["a@b.co", "first.last+x@sub.example.com", "\"a b\"@c.org", "a@b.c.de."] {
+        for text in [
+            "a@b.co",
+            "first.last+x@sub.example.com",
+            "\"a b\"@c.org",
+            "a@b.c.de.",
+        ] {
             assert!(is_email(text), "{text}");
         }
-        for text in ["a", "a@b", "@b.co", "a@b.c1", "a b@c.de", ".a@b.co", "a@b..co", "<a@b.co>"] {
+        for text in [
+            "a", "a@b", "@b.co", "a@b.c1", "a b@c.de", ".a@b.co", "a@b..co", "<a@b.co>",
+        ] {
             assert!(!is_email(text), "{text}");
         }
     }
@@ -93,13 +103,28 @@ mod tests {
     #[test]
     fn addresses_of_pages_may_go_without_a_scheme() {
         let good = [
-            "http://example.com", "https://github.com/a/b", "example.com", "localhost:8080", "10.0.0.1",
-            "http://[::1]:80/", "ftp://u:p@h.org/x?y#z", "https://www.a-b.example.org.",
+            "http://example.com",
+            "https://github.com/a/b",
+            "example.com",
+            "localhost:8080",
+            "10.0.0.1",
+            "http://[::1]:80/",
+            "ftp://u:p@h.org/x?y#z",
+            "https://www.a-b.example.org.",
         ];
         for text in good {
             assert!(is_url(text), "{text}");
         }
-        for text in ["", "abc", "mailto:a@b", "http://", "gopher://x.org", ".example.com", "a b.com", "http://[::g]"] {
+        for text in [
+            "",
+            "abc",
+            "mailto:a@b",
+            "http://",
+            "gopher://x.org",
+            ".example.com",
+            "a b.com",
+            "http://[::g]",
+        ] {
             assert!(!is_url(text), "{text}");
         }
     }

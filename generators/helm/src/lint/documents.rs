@@ -76,15 +76,25 @@ impl Head {
 
     fn of(value: &Json, dialect: Dialect) -> Result<Self, String> {
         let (go_type, owner, metadata_owner) = if dialect.is_v4() {
-            ("rules.k8sYamlStruct", "k8sYamlStruct", "k8sYamlMetadata.Metadata")
+            (
+                "rules.k8sYamlStruct",
+                "k8sYamlStruct",
+                "k8sYamlMetadata.Metadata",
+            )
         } else {
-            ("rules.K8sYamlStruct", "K8sYamlStruct", "k8sYamlMetadata.Metadata")
+            (
+                "rules.K8sYamlStruct",
+                "K8sYamlStruct",
+                "k8sYamlMetadata.Metadata",
+            )
         };
         let read = || {
             let fields = Fields::of(owner, go_type, value)?;
             let (api_version, kind) = (fields.text("apiVersion")?, fields.text("Kind")?);
             let empty = Json::Null;
-            let metadata = fields.map("Metadata", "rules.k8sYamlMetadata")?.unwrap_or(&empty);
+            let metadata = fields
+                .map("Metadata", "rules.k8sYamlMetadata")?
+                .unwrap_or(&empty);
             let metadata = Fields::of(metadata_owner, "rules.k8sYamlMetadata", metadata)?;
             let name = metadata.text("Name")?;
             metadata.text("Namespace")?;

@@ -29,7 +29,10 @@ const LIFECYCLES: &[Lifecycle] = &[
     },
     Lifecycle {
         api_version: "admissionregistration.k8s.io/v1alpha1",
-        kinds: &["ValidatingAdmissionPolicyBinding", "ValidatingAdmissionPolicy"],
+        kinds: &[
+            "ValidatingAdmissionPolicyBinding",
+            "ValidatingAdmissionPolicy",
+        ],
         deprecated: (1, 29),
         removed: (1, 32),
         replacement: "",
@@ -45,7 +48,10 @@ const LIFECYCLES: &[Lifecycle] = &[
     },
     Lifecycle {
         api_version: "admissionregistration.k8s.io/v1beta1",
-        kinds: &["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"],
+        kinds: &[
+            "MutatingWebhookConfiguration",
+            "ValidatingWebhookConfiguration",
+        ],
         deprecated: (1, 16),
         removed: (1, 22),
         replacement: "admissionregistration.k8s.io/v1",
@@ -53,7 +59,10 @@ const LIFECYCLES: &[Lifecycle] = &[
     },
     Lifecycle {
         api_version: "admissionregistration.k8s.io/v1beta1",
-        kinds: &["ValidatingAdmissionPolicyBinding", "ValidatingAdmissionPolicy"],
+        kinds: &[
+            "ValidatingAdmissionPolicyBinding",
+            "ValidatingAdmissionPolicy",
+        ],
         deprecated: (1, 31),
         removed: (1, 34),
         replacement: "",
@@ -61,7 +70,12 @@ const LIFECYCLES: &[Lifecycle] = &[
     },
     Lifecycle {
         api_version: "apps/v1beta1",
-        kinds: &["ControllerRevision", "DeploymentRollback", "Deployment", "StatefulSet"],
+        kinds: &[
+            "ControllerRevision",
+            "DeploymentRollback",
+            "Deployment",
+            "StatefulSet",
+        ],
         deprecated: (1, 8),
         removed: (1, 16),
         replacement: "apps/v1",
@@ -77,7 +91,13 @@ const LIFECYCLES: &[Lifecycle] = &[
     },
     Lifecycle {
         api_version: "apps/v1beta2",
-        kinds: &["ControllerRevision", "DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"],
+        kinds: &[
+            "ControllerRevision",
+            "DaemonSet",
+            "Deployment",
+            "ReplicaSet",
+            "StatefulSet",
+        ],
         deprecated: (1, 9),
         removed: (1, 16),
         replacement: "apps/v1",
@@ -117,7 +137,12 @@ const LIFECYCLES: &[Lifecycle] = &[
     },
     Lifecycle {
         api_version: "authorization.k8s.io/v1beta1",
-        kinds: &["LocalSubjectAccessReview", "SelfSubjectAccessReview", "SelfSubjectRulesReview", "SubjectAccessReview"],
+        kinds: &[
+            "LocalSubjectAccessReview",
+            "SelfSubjectAccessReview",
+            "SelfSubjectRulesReview",
+            "SubjectAccessReview",
+        ],
         deprecated: (1, 19),
         removed: (1, 22),
         replacement: "authorization.k8s.io/v1",
@@ -349,7 +374,12 @@ const LIFECYCLES: &[Lifecycle] = &[
     },
     Lifecycle {
         api_version: "resource.k8s.io/v1beta1",
-        kinds: &["DeviceClass", "ResourceClaimTemplate", "ResourceClaim", "ResourceSlice"],
+        kinds: &[
+            "DeviceClass",
+            "ResourceClaimTemplate",
+            "ResourceClaim",
+            "ResourceSlice",
+        ],
         deprecated: (1, 35),
         removed: (1, 38),
         replacement: "",
@@ -357,7 +387,12 @@ const LIFECYCLES: &[Lifecycle] = &[
     },
     Lifecycle {
         api_version: "resource.k8s.io/v1beta2",
-        kinds: &["DeviceClass", "ResourceClaimTemplate", "ResourceClaim", "ResourceSlice"],
+        kinds: &[
+            "DeviceClass",
+            "ResourceClaimTemplate",
+            "ResourceClaim",
+            "ResourceSlice",
+        ],
         deprecated: (1, 36),
         removed: (1, 39),
         replacement: "",

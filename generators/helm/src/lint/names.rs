@@ -126,7 +126,11 @@ mod tests {
             ("Service", "1a", "DNS-1035"),
             ("Namespace", "a.b", "must not contain dots"),
             ("Namespace", "a_b", "RFC 1123 label"),
-            ("Role", "a/b%", "[metadata.name: Invalid value: \"a/b%\": may not contain '/', "),
+            (
+                "Role",
+                "a/b%",
+                "[metadata.name: Invalid value: \"a/b%\": may not contain '/', ",
+            ),
             ("RoleBinding", "..", "may not be '..'"),
         ];
         for (kind, name, part) in bad {

@@ -39,7 +39,11 @@ static RELEASE_TIME: LazyLock<Option<Regex>> =
 pub(super) fn check(input: &LintInput<'_>, chart: &Loaded, findings: &mut Findings) {
     let v4 = input.dialect.is_v4();
     if input.files.contains("templates") {
-        let severity = if v4 { Severity::Error } else { Severity::Warning };
+        let severity = if v4 {
+            Severity::Error
+        } else {
+            Severity::Warning
+        };
         return findings.add(severity, FOLDER, "not a directory");
     }
     let is_template = |path: &str| path.starts_with(FOLDER);
@@ -266,7 +270,11 @@ fn check_list(head: &Head, text: &[u8], dialect: Dialect) -> Result<(), String> 
     if !kept {
         return Ok(());
     }
-    let word = if dialect.is_v4() { "annotation" } else { "Annotation" };
+    let word = if dialect.is_v4() {
+        "annotation"
+    } else {
+        "Annotation"
+    };
     Err(format!(
         "{word} '{RESOURCE_POLICY}' within List objects are ignored"
     ))
