@@ -1,6 +1,7 @@
 //! `whipstaff lint`: examines charts as `helm lint` does, and adds what only comparing renderings can find.
 
 use super::{
+    TIME_LIMIT,
     chart_files::{read_chart, read_folder},
     values::ValueArguments,
     write_out,
@@ -126,6 +127,8 @@ impl LintArguments {
             Ok(found) => found,
             Err(error) => return Report::Unreadable(format!("{error:#}")),
         };
+        let mut limits = Limits::default();
+        limits.time = TIME_LIMIT;
         let input = LintInput {
             files: &files,
             place: &place,
@@ -134,7 +137,7 @@ impl LintArguments {
             kube_version,
             dialect: self.dialect,
             skip_schema_validation: self.values.skip_schema_validation,
-            limits: Limits::default(),
+            limits,
         };
         let mut findings = lint(&input);
         if !self.helm_only {

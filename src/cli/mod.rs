@@ -10,7 +10,10 @@ mod template;
 mod values;
 
 use clap::{Parser, Subcommand};
-use std::process::ExitCode;
+use std::{process::ExitCode, time::Duration};
+
+/// A person waits for the output and can stop it: the time that the operator grants would only be in the way.
+const TIME_LIMIT: Duration = Duration::from_hours(1);
 
 /// Joins Helm charts and plain manifests to a cluster that keeps them true.
 #[derive(Debug, Parser)]

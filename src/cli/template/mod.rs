@@ -4,20 +4,18 @@ mod name;
 mod output;
 
 use super::{
+    TIME_LIMIT,
     chart_files::read_chart, global::GlobalArguments, values::ValueArguments, write_error,
 };
 use anyhow::{Result, bail};
 use name::NameArguments;
 use output::OutputArguments;
-use std::{path::Path, time::Duration};
+use std::path::Path;
 use whipstaff_generator::{Limits, LookupSnapshot, Seed};
 use whipstaff_helm::{
     CompiledChart, Dialect, ReleaseObject, RenderCapabilities, RenderInput, RenderKubeVersion,
     check_release_name, load,
 };
-
-/// A person waits for the output and can stop it: the time that the operator grants would only be in the way.
-const TIME_LIMIT: Duration = Duration::from_hours(1);
 
 /// Render a chart and print its manifests.
 #[derive(Debug, clap::Args)]

@@ -118,7 +118,6 @@ mod tests {
         for text in [
             "",
             "abc",
-            "mailto:a@b",
             "http://",
             "gopher://x.org",
             ".example.com",

@@ -199,7 +199,7 @@ fn check_version(text: &str) -> Result<(), String> {
     let lowest = "0.0.0-0";
     match Constraint::parse(&format!(">{lowest}")) {
         Ok(constraint) if !constraint.check(&version) => Err(format!(
-            "version {version} is less than or equal to {lowest}"
+            "version \"{version}\" is less than or equal to \"{lowest}\""
         )),
         _ => Ok(()),
     }

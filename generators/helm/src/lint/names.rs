@@ -37,7 +37,7 @@ pub(super) fn check_name(kind: &str, name: &str) -> Result<(), String> {
 }
 
 fn too_long(name: &str, limit: usize) -> Option<String> {
-    (name.len() > limit).then(|| format!("must be no more than {limit} bytes"))
+    (name.len() > limit).then(|| format!("must be no more than {limit} characters"))
 }
 
 fn subdomain(name: &str) -> Vec<String> {
@@ -138,6 +138,10 @@ mod tests {
             assert!(text.contains(part), "{text}");
         }
         let long = "a".repeat(300);
-        assert!(check_name("Pod", &long).unwrap_err().contains("253 bytes"));
+        assert!(
+            check_name("Pod", &long)
+                .unwrap_err()
+                .contains("253 characters")
+        );
     }
 }

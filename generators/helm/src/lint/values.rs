@@ -20,7 +20,13 @@ pub(super) fn check(input: &LintInput<'_>, findings: &mut Findings) {
     let defaults = match read_values(text, Dialect::V3) {
         Ok(defaults) => values_from_json(&defaults),
         Err(error) => {
-            let message = format!("unable to parse YAML: {}", chain(&error));
+            let go_type = if input.dialect.is_v4() {
+                "common.Values"
+            } else {
+                "chartutil.Values"
+            };
+            let text = chain(&error).replace("map[string]interface {}", go_type);
+            let message = format!("unable to parse YAML: {text}");
             return findings.add(Severity::Error, FILE, message);
         }
     };

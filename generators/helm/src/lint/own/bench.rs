@@ -47,6 +47,8 @@ pub(super) enum Failure {
         line: usize,
         message: String,
     },
+    /// A limit was reached that Helm does not have.
+    Limit,
     /// Anything else, in Helm's words.
     Other(String),
 }
@@ -133,6 +135,7 @@ fn render(
         subchart_notes: false,
     });
     rendered.map_err(|error| match error {
+        RenderError::Template(error) if error.limit => Failure::Limit,
         RenderError::Template(error) => match error.raised {
             Some(message) => Failure::NeedsValues {
                 path: error.name,

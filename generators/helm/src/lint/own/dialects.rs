@@ -13,7 +13,7 @@ use std::sync::Arc;
 use whipstaff_gotemplate::Dialect;
 
 /// Most nulls that are tried one by one; each takes a rendering.
-const MAX_TRIES: usize = 64;
+const MAX_TRIES: usize = 32;
 /// Most nulls that are named in one finding.
 const MAX_NAMED: usize = 3;
 
@@ -30,6 +30,7 @@ pub(super) fn check(bench: &mut Bench<'_>, rendered: &Rendered, findings: &mut V
     let (v3, v4) = match &counterpart {
         Ok(found) if other == Dialect::V3 => (found, rendered),
         Ok(found) => (rendered, found),
+        Err(Failure::Limit) => return,
         Err(Failure::NeedsValues { message, .. } | Failure::Other(message)) => {
             let helm = if other == Dialect::V3 {
                 "Helm 3"
@@ -95,13 +96,17 @@ fn differences<'a>(one: &'a Rendered, other: &'a Rendered) -> Vec<(&'a Manifest,
     found
 }
 
-/// A value without the blanks at the end of its texts: Helm 3 cuts them off where a text ends the document, which hardly matters.
+/// A value without what hardly matters: nulls, which the API server drops, and blanks at the end of texts, which Helm 3 cuts off where a
+/// text ends the document.
 fn trimmed(value: &Json) -> Json {
     match value {
         Json::String(text) => Json::String(text.trim_end().to_owned()),
         Json::Array(items) => Json::Array(items.iter().map(trimmed).collect()),
         Json::Object(map) => {
-            let entries = map.iter().map(|(key, value)| (key.clone(), trimmed(value)));
+            let entries = map
+                .iter()
+                .filter(|(_, value)| !value.is_null())
+                .map(|(key, value)| (key.clone(), trimmed(value)));
             Json::Object(entries.collect())
         }
         other => other.clone(),

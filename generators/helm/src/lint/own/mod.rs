@@ -64,7 +64,7 @@ pub fn lint_rendering(input: &LintInput<'_>) -> Vec<Finding> {
                 message,
             ));
         }
-        Err(Failure::Other(_)) => {}
+        Err(Failure::Limit | Failure::Other(_)) => {}
     }
     findings.sort_by(|one, other| one.path.cmp(&other.path));
     findings
