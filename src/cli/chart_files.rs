@@ -8,7 +8,7 @@ use whipstaff_helm::{IGNORE_FILE, IgnoreRules, MAX_ARCHIVE_FILE_BYTES, unpack_ch
 /// Deepest nesting of folders in a chart; a link to a folder above would nest without end.
 const MAX_FOLDER_DEPTH: usize = 64;
 /// Largest packed chart in bytes.
-const MAX_PACKED_BYTES: u64 = 100 * 1024 * 1024;
+pub(super) const MAX_PACKED_BYTES: usize = 100 * 1024 * 1024;
 
 /// The files of a chart: of a folder those that its `.helmignore` leaves, of an archive all.
 pub(super) fn read_chart(path: &Path) -> Result<FileTree> {
@@ -22,7 +22,7 @@ pub(super) fn read_chart(path: &Path) -> Result<FileTree> {
     if metadata.is_dir() {
         return read_folder(path);
     }
-    if metadata.len() > MAX_PACKED_BYTES {
+    if metadata.len() > MAX_PACKED_BYTES as u64 {
         bail!("{shown} is larger than {MAX_PACKED_BYTES} bytes");
     }
     let bytes = fs::read(path).with_context(|| format!("cannot read {shown}"))?;

@@ -9,7 +9,7 @@
 #[derive(Debug, Default, clap::Args)]
 pub(super) struct GlobalArguments {
     /// Kubeconfig file
-    #[arg(long, env = "KUBECONFIG", value_name = "FILE", hide = true)]
+    #[arg(long, value_name = "FILE", hide = true)]
     pub(super) kubeconfig: Option<String>,
     /// Context of the kubeconfig
     #[arg(long, env = "HELM_KUBECONTEXT", value_name = "NAME", hide = true)]

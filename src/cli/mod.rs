@@ -6,6 +6,7 @@ mod crds;
 mod global;
 mod lint;
 mod operator;
+mod repository;
 mod template;
 mod values;
 
@@ -56,6 +57,14 @@ pub fn run(cli: Cli) -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Runs asynchronous work to its end.
+fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?
+        .block_on(work)
 }
 
 /// Prints a text to standard output; a reader that went away (`| head`) is no error.

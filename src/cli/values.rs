@@ -1,6 +1,8 @@
 //! Flags that give values, and their merging in Helm's order.
 
-use anyhow::{Context, Result, bail};
+use super::block_on;
+use crate::source::{FileFetcher, Trust};
+use anyhow::{Context, Result};
 use std::{
     fs,
     io::{self, Read},
@@ -15,7 +17,7 @@ const MAX_VALUES_BYTES: u64 = 64 * 1024 * 1024;
 /// Values and what is done with them.
 #[derive(Debug, clap::Args)]
 pub(super) struct ValueArguments {
-    /// Values file; `-` is standard input (may be given several times)
+    /// Values file or its address; `-` is standard input (may be given several times)
     #[arg(
         short = 'f',
         long = "values",
@@ -91,7 +93,10 @@ fn read_input(path: &str) -> Result<Vec<u8>> {
         return Ok(bytes);
     }
     if path.starts_with("http://") || path.starts_with("https://") {
-        bail!("{path} is not read, because this command talks to no server");
+        let fetcher = FileFetcher::new(&Trust::default())?;
+        return Ok(block_on(async {
+            Ok(fetcher.fetch(path, None, MAX_VALUES_BYTES as usize).await?)
+        })?);
     }
     let file = fs::File::open(path).with_context(|| format!("cannot open {path}"))?;
     file.take(MAX_VALUES_BYTES)
