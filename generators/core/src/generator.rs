@@ -1,6 +1,6 @@
 //! The two traits that every generator implements, and what goes in and out.
 
-use crate::{Capabilities, Error, FileTree, LookupQuestion, LookupSnapshot, Object, ObjectSet};
+use crate::{Capabilities, Consulted, Error, FileTree, LookupSnapshot, Object, ObjectSet};
 use serde_json::{Map, Value};
 use std::time::Duration;
 
@@ -105,6 +105,12 @@ impl Default for Release {
 pub enum Seed {
     /// From the operating system, and from the clock: two renderings differ, as with Helm.
     Random,
+    /// Not known yet: who draws random values fails, [`Consulted`] says so, and the host renders again with a seed. Spares hosts to
+    /// keep seeds for what never draws.
+    Unknown {
+        /// What `now` answers, in seconds of the Unix epoch.
+        now: i64,
+    },
     /// From these bytes: two renderings agree.
     Stable {
         /// Secret bytes that all random values are derived from.
@@ -119,6 +125,7 @@ impl std::fmt::Debug for Seed {
         // Passwords are derived from the key.
         f.write_str(match self {
             Self::Random => "Random",
+            Self::Unknown { .. } => "Unknown",
             Self::Stable { .. } => "Stable(…)",
         })
     }
@@ -159,8 +166,8 @@ pub struct Generated {
     pub hooks: Vec<Hook>,
     /// A text for the user, or empty.
     pub notes: String,
-    /// Every question that was asked of the cluster, whether the snapshot held its answer or not, without repetition.
-    pub lookups: Vec<LookupQuestion>,
+    /// What was consulted beside files and parameters.
+    pub consulted: Consulted,
     /// The dialect that was rendered in, for generators that have dialects.
     pub dialect: Option<String>,
     /// What a user should know although rendering succeeded.

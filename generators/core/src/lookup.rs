@@ -20,7 +20,7 @@ pub struct LookupQuestion {
 /// Answers that the host has fetched so far.
 ///
 /// A template that asks what the snapshot does not hold gets "not found" and the question is recorded in
-/// [`Generated::lookups`](crate::Generated::lookups). The host fetches the answers with the target's identity and renders again
+/// [`Consulted::lookups`](crate::Consulted::lookups). The host fetches the answers with the target's identity and renders again
 /// until nothing new is asked. Without a cluster the snapshot stays empty, as with `helm template`.
 #[derive(Clone, Default)]
 pub struct LookupSnapshot {

@@ -7,7 +7,7 @@ use std::{
     rc::Rc,
     time::{SystemTime, UNIX_EPOCH},
 };
-use whipstaff_generator::{LookupQuestion, LookupSnapshot, Seed};
+use whipstaff_generator::{Consulted, LookupQuestion, LookupSnapshot, Seed};
 use whipstaff_gotemplate::{Environment, FunctionError};
 
 /// The environment of one rendering.
@@ -18,6 +18,8 @@ use whipstaff_gotemplate::{Environment, FunctionError};
 pub(crate) struct RenderEnvironment<'a> {
     snapshot: &'a LookupSnapshot,
     questions: BTreeSet<LookupQuestion>,
+    random: bool,
+    clock: bool,
     seed: Seed,
     stream: Stream,
     template: CurrentTemplate,
@@ -39,15 +41,21 @@ impl<'a> RenderEnvironment<'a> {
         Self {
             snapshot,
             questions: BTreeSet::new(),
+            random: false,
+            clock: false,
             seed,
             stream: Stream::default(),
             template,
         }
     }
 
-    /// Every question that was asked.
-    pub(crate) fn into_questions(self) -> Vec<LookupQuestion> {
-        self.questions.into_iter().collect()
+    /// What was asked for.
+    pub(crate) fn into_consulted(self) -> Consulted {
+        let mut consulted = Consulted::default();
+        consulted.lookups = self.questions.into_iter().collect();
+        consulted.random = self.random;
+        consulted.clock = self.clock;
+        consulted
     }
 }
 
@@ -59,7 +67,9 @@ impl Environment for RenderEnvironment<'_> {
     }
 
     fn random(&mut self, buffer: &mut [u8]) -> Result<(), FunctionError> {
+        self.random = true;
         match &self.seed {
+            Seed::Unknown { .. } => Err(FunctionError::new("random values need a seed")),
             Seed::Stable { key, .. } => {
                 self.stream.fill(key, &self.template.0.borrow(), buffer);
                 Ok(())
@@ -70,7 +80,8 @@ impl Environment for RenderEnvironment<'_> {
     }
 
     fn now(&mut self) -> (i64, u32) {
-        if let Seed::Stable { now, .. } = self.seed {
+        self.clock = true;
+        if let Seed::Stable { now, .. } | Seed::Unknown { now } = self.seed {
             return (now, 0);
         }
         match SystemTime::now().duration_since(UNIX_EPOCH) {
@@ -151,6 +162,16 @@ mod tests {
     }
 
     #[test]
+    fn without_a_seed_drawing_fails_and_is_recorded() {
+        let snapshot = LookupSnapshot::new();
+        let template = CurrentTemplate::default();
+        let mut environment = RenderEnvironment::new(&snapshot, Seed::Unknown { now: 5 }, template);
+        assert!(environment.random(&mut [0; 4]).is_err());
+        let consulted = environment.into_consulted();
+        assert!(consulted.random && !consulted.clock);
+    }
+
+    #[test]
     fn questions_are_recorded_whether_they_are_answered_or_not() {
         let question = |name: &str| LookupQuestion {
             api_version: "v1".to_owned(),
@@ -166,7 +187,7 @@ mod tests {
         assert!(environment.lookup(question("new")).unwrap().is_null());
         assert!(environment.lookup(question("new")).unwrap().is_null());
         assert_eq!(
-            environment.into_questions(),
+            environment.into_consulted().lookups,
             [question("known"), question("new")]
         );
     }

@@ -17,11 +17,11 @@ use crate::{
     version::is_compatible,
 };
 use std::{collections::BTreeMap, sync::Arc};
-use whipstaff_generator::{Limits, LookupQuestion, LookupSnapshot, Seed};
+use whipstaff_generator::{Consulted, Limits, LookupSnapshot, Seed};
 use whipstaff_gotemplate::{Dialect, Map, Options, Renderer, Value};
 
 /// What templates rendered to, by their paths.
-type RenderedFiles = BTreeMap<String, Vec<u8>>;
+pub(crate) type RenderedFiles = BTreeMap<String, Vec<u8>>;
 
 const NOTES: &str = "NOTES.txt";
 const NO_VALUE: &[u8] = b"<no value>";
@@ -59,8 +59,8 @@ pub struct Rendered {
     pub hooks: Vec<HookManifest>,
     /// `NOTES.txt`, rendered.
     pub notes: String,
-    /// Every question that was asked of the cluster.
-    pub lookups: Vec<LookupQuestion>,
+    /// What templates consulted beside files and values.
+    pub consulted: Consulted,
     /// What a user should know although rendering succeeded.
     pub warnings: Vec<String>,
 }
@@ -122,7 +122,7 @@ impl CompiledChart {
 
         let contexts = ContextBuilder::new(&tree, dialect, &input.release, &input.capabilities);
         let templates = contexts.renderables(&values);
-        let (mut files, lookups) = self.execute(&templates, input)?;
+        let (mut files, consulted) = self.execute(&templates, input, false)?;
         let notes = take_notes(&mut files, self.chart.name(), input.subchart_notes);
         let sorted = sort_manifests(&files, dialect)?;
         warnings.extend(sorted.warnings);
@@ -133,7 +133,7 @@ impl CompiledChart {
             manifests: sorted.manifests,
             hooks: sorted.hooks,
             notes,
-            lookups,
+            consulted,
             warnings,
         })
     }
@@ -156,26 +156,30 @@ impl CompiledChart {
     }
 
     /// Executes all templates in Helm's order; the output of those that are not partials by their paths.
-    fn execute(
+    ///
+    /// To lint means that `required` and `fail` pass.
+    pub(crate) fn execute(
         &self,
         templates: &BTreeMap<String, Renderable>,
         input: &RenderInput<'_>,
-    ) -> Result<(RenderedFiles, Vec<LookupQuestion>), RenderError> {
+        lint: bool,
+    ) -> Result<(RenderedFiles, Consulted), RenderError> {
         let set = self.compiler.compile(templates)?;
         let current = CurrentTemplate::default();
         let mut environment = RenderEnvironment::new(input.lookups, input.seed, current.clone());
         let options = Options {
             dialect: self.dialect,
             limits: input.limits,
+            lint,
             ..Options::default()
         };
         let mut renderer = Renderer::new(&set, &mut environment, options);
         let files = self.execute_all(templates, &current, &mut renderer);
         drop(renderer);
-        let questions = environment.into_questions();
+        let consulted = environment.into_consulted();
         match files {
-            Ok(files) => Ok((files, questions)),
-            Err(error) => Err(error.after_asking(questions).into()),
+            Ok(files) => Ok((files, consulted)),
+            Err(error) => Err(error.after_consulting(consulted).into()),
         }
     }
 

@@ -219,7 +219,7 @@ fn lookups_are_answered_from_the_snapshot_and_recorded() {
     };
     let first = generate(&*prepared, &json!({}), |_| {}).unwrap();
     assert_eq!(
-        (data(&first), &first.lookups),
+        (data(&first), &first.consulted.lookups),
         (json!("none"), &vec![question.clone()])
     );
 
