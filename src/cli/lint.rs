@@ -33,7 +33,7 @@ pub(crate) struct LintArguments {
     #[arg(long, default_value = "v4")]
     dialect: Dialect,
     /// Namespace of the release
-    #[arg(short, long, default_value = "default")]
+    #[arg(short, long, env = "HELM_NAMESPACE", default_value = "default")]
     namespace: String,
     /// Fail on warnings of Helm's checks too
     #[arg(long)]
