@@ -311,7 +311,7 @@ impl ValueArguments {
 
 impl ClusterArguments {
     fn capabilities(&self, dialect: Dialect) -> Result<RenderCapabilities> {
-        let mut capabilities = RenderCapabilities::offline();
+        let mut capabilities = RenderCapabilities::offline(dialect);
         if let Some(version) = &self.kube_version {
             capabilities.kube_version = RenderKubeVersion::parse(version, dialect)?;
         }
