@@ -231,7 +231,7 @@ fn questions(rendered: &Outcome) -> Vec<LookupQuestion> {
 
 impl ClusterArguments {
     fn capabilities(&self, dialect: Dialect) -> Result<RenderCapabilities> {
-        let mut capabilities = RenderCapabilities::offline();
+        let mut capabilities = RenderCapabilities::offline(dialect);
         if let Some(version) = &self.kube_version {
             capabilities.kube_version = RenderKubeVersion::parse(version, dialect)?;
         }

@@ -110,7 +110,7 @@ fn render(
     case: &Case<'_>,
 ) -> Result<Rendered, Failure> {
     let none = LookupSnapshot::new();
-    let mut capabilities = RenderCapabilities::offline();
+    let mut capabilities = RenderCapabilities::offline(chart.dialect());
     if let Some(version) = input.kube_version {
         capabilities.kube_version = version.clone();
     }
