@@ -179,7 +179,7 @@ pub(crate) fn run(arguments: &TemplateArguments) -> Result<()> {
     let lookups = LookupSnapshot::new();
     let mut limits = Limits::default();
     limits.time = TIME_LIMIT;
-    let rendered = CompiledChart::new(chart, arguments.dialect).render(&RenderInput {
+    let rendered = CompiledChart::new(chart, arguments.dialect).render_texts(&RenderInput {
         values: &values,
         release: ReleaseObject {
             name: name.clone(),
