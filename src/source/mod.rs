@@ -14,11 +14,13 @@ mod cache;
 mod download;
 mod error;
 mod fetcher;
+mod file;
 mod request;
 mod unpack;
 
 pub use error::{ArchiveError, SourceError};
 pub(crate) use fetcher::{FetchOptions, Fetcher};
+pub(crate) use file::{FileFetcher, Trust, same_origin};
 pub(crate) use request::{Credentials, FetchRequest};
 
 use whipstaff_generator::{Digest, FileTree};

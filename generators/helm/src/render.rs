@@ -18,10 +18,10 @@ use crate::{
 };
 use std::{collections::BTreeMap, sync::Arc};
 use whipstaff_generator::{Consulted, Limits, LookupSnapshot, Seed};
-use whipstaff_gotemplate::{Dialect, Map, Options, Renderer, Value};
+use whipstaff_gotemplate::{Dialect, FunctionTable, Map, Options, Renderer, Value};
 
 /// What templates rendered to, by their paths.
-type RenderedFiles = BTreeMap<String, Vec<u8>>;
+pub(crate) type RenderedFiles = BTreeMap<String, Vec<u8>>;
 
 const NOTES: &str = "NOTES.txt";
 const NO_VALUE: &[u8] = b"<no value>";
@@ -86,11 +86,21 @@ pub struct CompiledChart {
 impl CompiledChart {
     /// A chart to be rendered in a dialect. Templates are compiled when they are first needed, for values decide which are.
     pub fn new(chart: Chart, dialect: Dialect) -> Self {
+        Self::with_functions(chart, dialect, whipstaff_sprig::functions(dialect))
+    }
+
+    /// A chart whose templates may call these functions and no others but the built-in ones: those of [`functions`](crate::functions)
+    /// with some of your own added, for example.
+    pub fn with_functions(chart: Chart, dialect: Dialect, functions: FunctionTable) -> Self {
         Self {
             chart: Arc::new(chart),
             dialect,
+<<<<<<< HEAD
             compiler: Compiler::new(dialect),
             schemas: Validator::default(),
+=======
+            compiler: Compiler::new(functions),
+>>>>>>> main
         }
     }
 
@@ -140,7 +150,7 @@ impl CompiledChart {
 
         let contexts = ContextBuilder::new(&tree, dialect, &input.release, &input.capabilities);
         let templates = contexts.renderables(&values);
-        let (mut files, consulted) = self.execute(&templates, input)?;
+        let (mut files, consulted) = self.execute(&templates, input, false)?;
         let notes = take_notes(&mut files, self.chart.name(), input.subchart_notes);
         let sorted = sort_manifests(&files, dialect, manifest_values)?;
         warnings.extend(sorted.warnings);
@@ -174,10 +184,13 @@ impl CompiledChart {
     }
 
     /// Executes all templates in Helm's order; the output of those that are not partials by their paths.
-    fn execute(
+    ///
+    /// To lint means that `required` and `fail` pass.
+    pub(crate) fn execute(
         &self,
         templates: &BTreeMap<String, Renderable>,
         input: &RenderInput<'_>,
+        lint: bool,
     ) -> Result<(RenderedFiles, Consulted), RenderError> {
         let set = self.compiler.compile(templates)?;
         let current = CurrentTemplate::default();
@@ -185,6 +198,7 @@ impl CompiledChart {
         let options = Options {
             dialect: self.dialect,
             limits: input.limits,
+            lint,
             ..Options::default()
         };
         let mut renderer = Renderer::new(&set, &mut environment, options);

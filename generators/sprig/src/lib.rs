@@ -39,6 +39,7 @@ mod urls;
 mod wrapping;
 mod yaml;
 
+pub use urls::{is_absolute_url, url_host_and_path};
 use whipstaff_gotemplate::{Dialect, Function, FunctionTable, core_functions};
 
 /// The functions that templates of a Helm version may call, without the built-in ones of `text/template`.
