@@ -236,7 +236,7 @@ fn both_kinds_of_templates_draw_from_the_same_seed_and_share_questions() {
         namespace: "n".to_owned(),
         name: "s".to_owned(),
     };
-    assert_eq!(first.lookups, [question]);
+    assert_eq!(first.consulted.lookups, [question]);
 }
 
 #[test]

@@ -113,7 +113,9 @@ pub(crate) fn run(arguments: &TemplateArguments) -> Result<()> {
         values: arguments.values.merge(arguments.dialect)?,
     };
     let rendered = if asked == Asked::default() {
-        job.render(capabilities, &LookupSnapshot::new())?
+        // Nobody looks at the values of the manifests.
+        job.chart
+            .render_texts(&job.input(capabilities, &LookupSnapshot::new()))?
     } else {
         block_on(job.render_for_server(asked, capabilities))?
     };
@@ -168,11 +170,15 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    fn render(&self, capabilities: RenderCapabilities, lookups: &LookupSnapshot) -> Outcome {
+    fn input<'i>(
+        &'i self,
+        capabilities: RenderCapabilities,
+        lookups: &'i LookupSnapshot,
+    ) -> RenderInput<'i> {
         let arguments = self.arguments;
         let mut limits = Limits::default();
         limits.time = TIME_LIMIT;
-        let rendered = self.chart.render(&RenderInput {
+        RenderInput {
             values: &self.values,
             release: ReleaseObject {
                 name: self.name.clone(),
@@ -186,8 +192,7 @@ impl Job<'_> {
             limits,
             skip_schema_validation: arguments.values.skip_schema_validation,
             subchart_notes: arguments.output.render_subchart_notes,
-        });
-        rendered.map_err(Box::new)
+        }
     }
 
     async fn render_for_server(
@@ -202,7 +207,10 @@ impl Job<'_> {
         } else {
             offline
         };
-        let render = |lookups: &LookupSnapshot| self.render(capabilities.clone(), lookups);
+        let render = |lookups: &LookupSnapshot| {
+            let input = self.input(capabilities.clone(), lookups);
+            self.chart.render(&input).map_err(Box::new)
+        };
         let rendered = if asked.lookups {
             server.render(render, questions).await??
         } else {
