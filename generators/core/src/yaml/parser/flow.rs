@@ -26,7 +26,10 @@ impl<'a> Parser<'a> {
             if token.kind == TokenKind::Key {
                 self.state = State::FlowSequenceEntryMappingKey;
                 self.take();
-                return Ok(Event::new(EventKind::MappingStart, token.start));
+                return Ok(Event {
+                    flow: true,
+                    ..Event::new(EventKind::MappingStart, token.start)
+                });
             }
             if token.kind != TokenKind::FlowSequenceEnd {
                 self.states.push(State::FlowSequenceEntry);

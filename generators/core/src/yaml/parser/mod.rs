@@ -11,7 +11,7 @@ use std::borrow::Cow;
 
 use super::error::Error;
 use super::input::Input;
-use super::scanner::{Mark, Peeked, Scanner, TokenData};
+use super::scanner::{Mark, ScalarStyle, Peeked, Scanner, TokenData};
 
 /// Where the parser is in the grammar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,6 +67,10 @@ pub(super) struct Event<'a> {
     pub(super) value: Cow<'a, str>,
     /// Whether the value of a scalar decides what it is.
     pub(super) implicit: bool,
+    /// How a scalar is written.
+    pub(super) style: ScalarStyle,
+    /// Whether a collection is written in brackets.
+    pub(super) flow: bool,
 }
 
 impl Event<'_> {
@@ -78,6 +82,8 @@ impl Event<'_> {
             tag: String::new(),
             value: Cow::Borrowed(""),
             implicit: false,
+            style: ScalarStyle::Plain,
+            flow: false,
         }
     }
 

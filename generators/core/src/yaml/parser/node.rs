@@ -1,7 +1,7 @@
 //! Nodes: aliases, scalars and the starts of collections, with their anchors and tags.
 
 use super::super::error::Error;
-use super::super::scanner::{Mark, Peeked, TokenData, TokenKind};
+use super::super::scanner::{Mark, ScalarStyle, Peeked, TokenData, TokenKind};
 use super::{Event, EventKind, Parser, State};
 
 /// What stands in front of a node.
@@ -43,9 +43,14 @@ impl<'a> Parser<'a> {
         let Properties { anchor, tag } = properties;
         if let Some((kind, state)) = collection {
             self.state = state;
+            let flow = matches!(
+                state,
+                State::FlowSequenceFirstEntry | State::FlowMappingFirstKey
+            );
             return Ok(Event {
                 anchor,
                 tag,
+                flow,
                 ..Event::new(kind, start)
             });
         }
@@ -79,16 +84,17 @@ impl<'a> Parser<'a> {
 
     fn parse_scalar(&mut self, start: Mark, properties: Properties<'a>) -> Event<'a> {
         self.pop_state();
-        let TokenData::Scalar { value, plain } = self.take() else {
+        let TokenData::Scalar { value, style } = self.take() else {
             return Event::empty_scalar(start);
         };
         let Properties { anchor, tag } = properties;
-        let implicit = (plain && tag.is_empty()) || tag == "!";
+        let implicit = (style == ScalarStyle::Plain && tag.is_empty()) || tag == "!";
         Event {
             anchor,
             tag,
             value,
             implicit,
+            style,
             ..Event::new(EventKind::Scalar, start)
         }
     }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::super::character::is_blank;
 use super::super::error::Error;
-use super::{Scanner, Token, TokenData, TokenKind};
+use super::{ScalarStyle, Scanner, Token, TokenData, TokenKind};
 
 /// What becomes of the line breaks at the end.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -56,7 +56,7 @@ impl<'a> Scanner<'a> {
         }
         let data = TokenData::Scalar {
             value: Cow::Owned(value),
-            plain: false,
+            style: if literal { ScalarStyle::Literal } else { ScalarStyle::Folded },
         };
         Ok(Token {
             kind: TokenKind::Scalar,

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::super::character::{byte, is_blank_or_end, width};
 use super::super::error::Error;
 use super::quoted_scalar::fold;
-use super::{Mark, Scanner, Token, TokenData, TokenKind};
+use super::{Mark, ScalarStyle, Scanner, Token, TokenData, TokenKind};
 
 /// The blanks and line breaks between two words.
 #[derive(Default)]
@@ -48,7 +48,10 @@ impl<'a> Scanner<'a> {
         if gap.has_break {
             self.simple_key_allowed = true;
         }
-        let data = TokenData::Scalar { value, plain: true };
+        let data = TokenData::Scalar {
+            value,
+            style: ScalarStyle::Plain,
+        };
         Ok(Token {
             kind: TokenKind::Scalar,
             start,

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::super::character::{byte, is_blank, is_break, width};
 use super::super::error::Error;
 use super::tag::hexadecimal;
-use super::{Scanner, Token, TokenData, TokenKind};
+use super::{ScalarStyle, Scanner, Token, TokenData, TokenKind};
 
 impl<'a> Scanner<'a> {
     /// Scans a scalar in quotes.
@@ -19,7 +19,7 @@ impl<'a> Scanner<'a> {
         self.skip();
         let data = TokenData::Scalar {
             value,
-            plain: false,
+            style: if single { ScalarStyle::SingleQuoted } else { ScalarStyle::DoubleQuoted },
         };
         Ok(Token {
             kind: TokenKind::Scalar,
