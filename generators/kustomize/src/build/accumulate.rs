@@ -17,7 +17,6 @@ use crate::kustomization::{COMPONENT_KIND, Mode, decode, schema};
 use crate::node::Arena;
 use crate::resource::{Resource, ResourceSet, annotation, read_objects, read_text};
 use crate::transform::{annotate_all, fix_references};
-use serde_json::Value;
 use whipstaff_generator::yaml;
 
 /// What has been collected so far.
@@ -279,9 +278,4 @@ impl Session<'_> {
         }
         Ok(())
     }
-}
-
-/// The document of a plugin as a value.
-pub(super) fn config_value(store: &crate::resource::Store, config: &Resource) -> Result<Value> {
-    config.value(store)
 }

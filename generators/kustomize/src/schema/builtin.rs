@@ -1,6 +1,6 @@
 //! The built-in facts about the types of Kubernetes.
 //!
-//! `merges.txt` has a line for each definition, with the fields that lead to a merged list: `field=7` is definition 7, `field=*7`
+//! `merges.txt` has a line for each definition, with its name and the fields that lead to a merged list: `field=7` is definition 7, `field=*7`
 //! a map of it, `field=-7` a list of it, and `+name` at the end means that the list is merged by `name`. Behind `--` the types
 //! follow. `scopes.txt` lists the types whose scope is known without a schema.
 
@@ -42,7 +42,9 @@ fn read(text: &str) -> Schemas {
     let lines: Vec<_> = definitions.lines().collect();
     schemas.all.resize_with(lines.len(), Schema::default);
     for (index, line) in lines.iter().enumerate() {
-        for field in line.split(' ') {
+        let mut words = line.split(' ');
+        schemas.definitions.insert(full_name(words.next().unwrap_or_default()), index);
+        for field in words {
             let Some((name, target)) = field.split_once('=') else {
                 continue;
             };
@@ -64,6 +66,14 @@ fn read(text: &str) -> Schemas {
         }
     }
     schemas
+}
+
+/// The name of a definition, which is shortened in the table.
+fn full_name(short: &str) -> String {
+    match short.strip_prefix('~') {
+        Some(rest) => format!("io.k8s.{rest}"),
+        None => format!("io.k8s.api.{short}"),
+    }
 }
 
 fn read_target(schemas: &mut Schemas, target: &str) -> usize {

@@ -49,16 +49,17 @@ struct Schemas {
 }
 
 impl Schemas {
-    /// The schema that a reference leads to, or the one itself.
-    fn resolve(&self, mut index: usize) -> Option<usize> {
+    /// The schema that a reference leads to, or the one itself; or the name of a definition that is not here.
+    fn resolve(&self, mut index: usize) -> std::result::Result<usize, &str> {
         // A reference that leads in a circle leads nowhere.
         for _ in 0..self.all.len().max(1) {
-            match &self.all.get(index)?.reference {
-                None => return Some(index),
-                Some(name) => index = *self.definitions.get(name)?,
+            match self.all.get(index).map(|schema| schema.reference.as_deref()) {
+                Some(None) => return Ok(index),
+                Some(Some(name)) => index = *self.definitions.get(name).ok_or(name)?,
+                None => break,
             }
         }
-        None
+        Err("")
     }
 }
 
@@ -137,8 +138,18 @@ impl Types {
     }
 
     fn follow(&self, source: Source, index: usize) -> Option<SchemaId> {
-        let index = self.source(source)?.resolve(index)?;
-        Some(SchemaId { source, index })
+        match self.source(source)?.resolve(index) {
+            Ok(index) => Some(SchemaId { source, index }),
+            Err(name) if source == Source::Custom && self.keeps_builtin => {
+                let builtin = builtin::schemas();
+                let index = builtin.resolve(*builtin.definitions.get(name)?).ok()?;
+                Some(SchemaId {
+                    source: Source::Builtin,
+                    index,
+                })
+            }
+            Err(_) => None,
+        }
     }
 
     /// The schema of a field.

@@ -1,7 +1,7 @@
 //! Nodes: aliases, scalars and the starts of collections, with their anchors and tags.
 
 use super::super::error::Error;
-use super::super::scanner::{Mark, ScalarStyle, Peeked, TokenData, TokenKind};
+use super::super::scanner::{Mark, Peeked, ScalarStyle, TokenData, TokenKind};
 use super::{Event, EventKind, Parser, State};
 
 /// What stands in front of a node.
@@ -64,10 +64,7 @@ impl<'a> Parser<'a> {
                 ..Event::new(EventKind::Scalar, start)
             });
         }
-        Err(Error::parser(
-            "did not find expected node content",
-            token.start,
-        ))
+        Err(Error::parser("did not find expected node content", token.start).inside(start, false))
     }
 
     fn parse_alias(&mut self, start: Mark) -> Event<'a> {
@@ -103,6 +100,7 @@ impl<'a> Parser<'a> {
     fn parse_properties(&mut self, first: Peeked) -> Result<(Properties<'a>, Peeked), Error> {
         let mut properties = Properties::default();
         let mut tag = None;
+        let start = first.start;
         let mut token = first;
         loop {
             match token.kind {
@@ -125,7 +123,9 @@ impl<'a> Parser<'a> {
                 (true, _) => rest,
                 (false, Some(prefix)) => format!("{prefix}{rest}"),
                 (false, None) => {
-                    return Err(Error::parser("found undefined tag handle", mark));
+                    return Err(
+                        Error::parser("found undefined tag handle", mark).inside(start, false)
+                    );
                 }
             };
         }

@@ -40,7 +40,8 @@ impl<'a> Scanner<'a> {
             if !self.at_blank() && !self.at_break() {
                 break;
             }
-            self.scan_plain_blanks(&mut gap, indent)?;
+            self.scan_plain_blanks(&mut gap, indent)
+                .map_err(|error| error.inside(start, true))?;
             if self.flow_level == 0 && i64::from(self.mark.column) < indent {
                 break;
             }

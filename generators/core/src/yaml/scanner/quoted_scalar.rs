@@ -14,12 +14,19 @@ impl<'a> Scanner<'a> {
         self.skip();
         let value = match self.scan_simple_quoted(single) {
             Some(value) => Cow::Borrowed(value),
-            None => Cow::Owned(self.scan_quoted_content(single)?),
+            None => Cow::Owned(
+                self.scan_quoted_content(single)
+                    .map_err(|error| error.inside(start, true))?,
+            ),
         };
         self.skip();
         let data = TokenData::Scalar {
             value,
-            style: if single { ScalarStyle::SingleQuoted } else { ScalarStyle::DoubleQuoted },
+            style: if single {
+                ScalarStyle::SingleQuoted
+            } else {
+                ScalarStyle::DoubleQuoted
+            },
         };
         Ok(Token {
             kind: TokenKind::Scalar,
