@@ -28,6 +28,7 @@ mod natural_order;
 mod parser;
 mod resolve;
 mod scanner;
+pub mod syntax;
 mod unrepresentable;
 
 use serde_json::Value;
