@@ -26,6 +26,6 @@ pub use environment::{Environment, Options, Runtime};
 pub use execute::{ExecuteError, Renderer, TemplateSet, core_functions};
 pub use function::{Function, FunctionError, FunctionErrorKind, FunctionTable, Signature, Type};
 pub use host::{Host, Method, MethodCall};
-pub use parse::ParseError;
+pub use parse::{Delimiters, ParseError};
 pub use stack::{grow_stack, with_stack};
 pub use value::{Bytes, IntKind, Kind, List, ListType, Map, MapType, MapZero, UintKind, Value};

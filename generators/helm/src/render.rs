@@ -7,7 +7,6 @@ use crate::{
     compile::{Compiler, render_order},
     context::{ContextBuilder, ReleaseObject, Renderable, is_partial, values_type},
     dependencies::process_dependencies,
-    environment::{CurrentTemplate, RenderEnvironment},
     error::RenderError,
     manifest::{HookManifest, Manifest, sort_manifests},
     schema,
@@ -19,6 +18,7 @@ use crate::{
 use std::{collections::BTreeMap, sync::Arc};
 use whipstaff_generator::{Consulted, Limits, LookupSnapshot, Seed};
 use whipstaff_gotemplate::{Dialect, Map, Options, Renderer, Value};
+use whipstaff_sprig::{CurrentTemplate, RenderEnvironment};
 
 /// What templates rendered to, by their paths.
 type RenderedFiles = BTreeMap<String, Vec<u8>>;

@@ -1,7 +1,7 @@
 //! The Sprig and Helm template functions (`github.com/Masterminds/sprig` 3.3.0 as Helm uses it, and Helm's own).
 //!
 //! [`functions`] gives the table for a dialect. Each function has Go's signature, so that the engine checks arguments as Go's
-//! reflection does, and the error and panic texts of its original.
+//! reflection does, and the error and panic texts of its original. [`RenderEnvironment`] is what they get from outside.
 
 // Implementations share one type, also those that cannot fail.
 #![allow(clippy::unnecessary_wraps)]
@@ -16,6 +16,7 @@ mod declare;
 mod defaults;
 mod dicts;
 mod encodings;
+mod environment;
 mod equality;
 pub mod glob;
 mod hashes;
@@ -38,6 +39,8 @@ mod typed;
 mod urls;
 mod wrapping;
 mod yaml;
+
+pub use environment::{CurrentTemplate, MAX_LOOKUPS, RenderEnvironment};
 
 use whipstaff_gotemplate::{Dialect, Function, FunctionTable, core_functions};
 

@@ -120,7 +120,8 @@ impl<'a> Core<'a> {
         if let Some(known) = self.texts.get(source) {
             return known.clone();
         }
-        let parsed = parse(ROOT_NAME, source, self.set.functions()).map(Arc::new);
+        let (functions, delimiters) = (self.set.functions(), self.set.delimiters());
+        let parsed = parse(ROOT_NAME, source, functions, delimiters).map(Arc::new);
         if self.texts.len() < MAX_CACHED_TEXTS {
             self.texts.insert(source.clone(), parsed.clone());
         }

@@ -1,7 +1,7 @@
 //! Named templates.
 
 use crate::{
-    FunctionTable, ParseError,
+    Delimiters, FunctionTable, ParseError,
     parse::{Tree, parse},
 };
 use std::{collections::HashMap, sync::Arc};
@@ -13,6 +13,7 @@ pub(super) type Trees = HashMap<Arc<str>, Arc<Tree>>;
 #[derive(Debug, Clone)]
 pub struct TemplateSet {
     functions: Arc<FunctionTable>,
+    delimiters: Delimiters,
     trees: Trees,
 }
 
@@ -21,8 +22,15 @@ impl TemplateSet {
     pub fn new(functions: Arc<FunctionTable>) -> Self {
         Self {
             functions,
+            delimiters: Delimiters::default(),
             trees: Trees::new(),
         }
+    }
+
+    /// The same set, whose texts from here on, those given to `tpl` too, have actions between these delimiters.
+    #[must_use]
+    pub fn with_delimiters(self, delimiters: Delimiters) -> Self {
+        Self { delimiters, ..self }
     }
 
     /// Parses a text under a name, and the templates that it defines. A later definition replaces an earlier one unless it is
@@ -31,7 +39,7 @@ impl TemplateSet {
     /// # Errors
     /// [`ParseError`] with Go's text.
     pub fn parse(&mut self, name: &str, source: &[u8]) -> Result<(), ParseError> {
-        for (name, tree) in parse(name, source, &self.functions)? {
+        for (name, tree) in parse(name, source, &self.functions, &self.delimiters)? {
             if !tree.is_empty || !self.trees.contains_key(&name) {
                 self.trees.insert(name, tree);
             }
@@ -53,6 +61,10 @@ impl TemplateSet {
 
     pub(super) fn get(&self, name: &str) -> Option<&Arc<Tree>> {
         self.trees.get(name)
+    }
+
+    pub(super) fn delimiters(&self) -> &Delimiters {
+        &self.delimiters
     }
 
     pub(super) fn functions(&self) -> &FunctionTable {
