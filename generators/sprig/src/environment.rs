@@ -13,6 +13,9 @@ use whipstaff_gotemplate::{Environment, FunctionError, Value};
 /// Most different questions that one rendering asks of the cluster.
 pub const MAX_LOOKUPS: usize = 10_000;
 
+/// The name that the component is lent by; who asks for it is recorded in [`Consulted::component`].
+pub const COMPONENT_VALUE: &str = "component";
+
 /// The environment of one rendering.
 ///
 /// With a stable seed, each template has random bytes of its own, so that a change of one template does not change the passwords
@@ -23,6 +26,7 @@ pub struct RenderEnvironment<'a> {
     questions: BTreeSet<LookupQuestion>,
     random: bool,
     clock: bool,
+    component: bool,
     seed: Seed,
     stream: Stream,
     template: CurrentTemplate,
@@ -48,6 +52,7 @@ impl<'a> RenderEnvironment<'a> {
             questions: BTreeSet::new(),
             random: false,
             clock: false,
+            component: false,
             seed,
             stream: Stream::default(),
             template,
@@ -68,6 +73,7 @@ impl<'a> RenderEnvironment<'a> {
         consulted.lookups = self.questions.into_iter().collect();
         consulted.random = self.random;
         consulted.clock = self.clock;
+        consulted.component = self.component;
         consulted
     }
 }
@@ -110,6 +116,7 @@ impl Environment for RenderEnvironment<'_> {
     }
 
     fn value(&mut self, name: &str) -> Option<Value> {
+        self.component |= name == COMPONENT_VALUE;
         self.values.get(name).cloned()
     }
 }

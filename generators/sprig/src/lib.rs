@@ -9,6 +9,7 @@
 mod base_encoding;
 mod cases;
 mod cast;
+mod component;
 mod crypto;
 mod dates;
 mod decimal;
@@ -40,7 +41,8 @@ mod urls;
 mod wrapping;
 mod yaml;
 
-pub use environment::{CurrentTemplate, MAX_LOOKUPS, RenderEnvironment};
+pub use component::component_functions;
+pub use environment::{COMPONENT_VALUE, CurrentTemplate, MAX_LOOKUPS, RenderEnvironment};
 
 use whipstaff_gotemplate::{Dialect, Function, FunctionTable, core_functions};
 

@@ -198,7 +198,8 @@ pub(super) fn quoted(text: &[u8]) -> String {
     String::from_utf8_lossy(&quote(text)).into_owned()
 }
 
-fn without_no_value(out: Vec<u8>) -> Vec<u8> {
+/// Takes every `<no value>` out of an output: Helm cannot tell those that the engine wrote from others.
+pub fn without_no_value(out: Vec<u8>) -> Vec<u8> {
     let mut kept = Vec::new();
     let mut rest = out.as_slice();
     while let Some(offset) = memchr::memmem::find(rest, NO_VALUE) {

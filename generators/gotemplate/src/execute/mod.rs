@@ -29,6 +29,7 @@ pub use helm::core_functions;
 pub use set::TemplateSet;
 
 use crate::{Environment, Options, Value};
+pub use core::without_no_value;
 use core::Core;
 use whipstaff_generator::Limits;
 
