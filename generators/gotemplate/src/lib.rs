@@ -23,7 +23,9 @@ mod parse;
 
 pub use dialect::{Dialect, DialectError};
 pub use environment::{Environment, Options, Runtime};
-pub use execute::{ExecuteError, Renderer, TemplateSet, core_functions, without_no_value};
+pub use execute::{
+    ExecuteError, ForeignTemplates, Renderer, TemplateSet, core_functions, without_no_value,
+};
 pub use function::{Function, FunctionError, FunctionErrorKind, FunctionTable, Signature, Type};
 pub use host::{Host, Method, MethodCall};
 pub use parse::{Delimiters, ParseError};

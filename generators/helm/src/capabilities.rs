@@ -234,6 +234,13 @@ impl Host for CapabilitiesHost {
         }
     }
 
+    fn to_data(&self) -> Option<Value> {
+        Some(data_of(
+            self,
+            &["KubeVersion", "APIVersions", "HelmVersion"],
+        ))
+    }
+
     fn print(&self) -> Vec<u8> {
         let versions = self.capabilities.api_versions.join(" ");
         let version = String::from_utf8_lossy(&self.kube_version().print_fields()).into_owned();
@@ -330,6 +337,14 @@ impl Host for KubeVersionHost {
         }
     }
 
+    fn to_data(&self) -> Option<Value> {
+        let Value::Map(data) = data_of(self, &["Version", "Major", "Minor"]) else {
+            return None;
+        };
+        data.insert("GitVersion", Value::from(self.version.version.as_str()));
+        Some(Value::Map(data))
+    }
+
     /// An action prints it by its `String` method, for it is reached through a pointer.
     fn print(&self) -> Vec<u8> {
         self.text().as_bytes().to_vec()
@@ -410,6 +425,10 @@ impl Host for VersionSet {
         )
     }
 
+    fn to_data(&self) -> Option<Value> {
+        Some(Value::strings(self.versions.iter().map(String::as_str)))
+    }
+
     fn print(&self) -> Vec<u8> {
         format!("[{}]", self.versions.join(" ")).into_bytes()
     }
@@ -421,6 +440,12 @@ impl Host for VersionSet {
     fn as_any(&self) -> &dyn Any {
         self
     }
+}
+
+/// Fields of a host object as a map.
+fn data_of(host: &dyn Host, fields: &[&str]) -> Value {
+    let field = |name: &&str| Some(((*name).to_owned(), host.field(name)?));
+    Value::map(fields.iter().filter_map(field))
 }
 
 /// What the Helm says of itself that a dialect follows.
@@ -460,6 +485,17 @@ impl Host for BuildInfo {
             "KubeClientVersion" if self.dialect.is_v4() => Some(Value::from(KUBE_CLIENT_VERSION)),
             _ => None,
         }
+    }
+
+    fn to_data(&self) -> Option<Value> {
+        const FIELDS: &[&str] = &[
+            "Version",
+            "GitCommit",
+            "GitTreeState",
+            "GoVersion",
+            "KubeClientVersion",
+        ];
+        Some(data_of(self, FIELDS))
     }
 
     fn print(&self) -> Vec<u8> {

@@ -21,7 +21,7 @@ use whipstaff_gotemplate::{Dialect, Map, Options, Renderer, Value};
 use whipstaff_sprig::{CurrentTemplate, RenderEnvironment};
 
 /// What templates rendered to, by their paths.
-type RenderedFiles = BTreeMap<String, Vec<u8>>;
+pub(crate) type RenderedFiles = BTreeMap<String, Vec<u8>>;
 
 const NOTES: &str = "NOTES.txt";
 const NO_VALUE: &[u8] = b"<no value>";
@@ -122,7 +122,7 @@ impl CompiledChart {
 
         let contexts = ContextBuilder::new(&tree, dialect, &input.release, &input.capabilities);
         let templates = contexts.renderables(&values);
-        let (mut files, consulted) = self.execute(&templates, input)?;
+        let (mut files, consulted) = self.execute(&templates, input, false)?;
         let notes = take_notes(&mut files, self.chart.name(), input.subchart_notes);
         let sorted = sort_manifests(&files, dialect)?;
         warnings.extend(sorted.warnings);
@@ -156,10 +156,13 @@ impl CompiledChart {
     }
 
     /// Executes all templates in Helm's order; the output of those that are not partials by their paths.
-    fn execute(
+    ///
+    /// To lint means that `required` and `fail` pass.
+    pub(crate) fn execute(
         &self,
         templates: &BTreeMap<String, Renderable>,
         input: &RenderInput<'_>,
+        lint: bool,
     ) -> Result<(RenderedFiles, Consulted), RenderError> {
         let set = self.compiler.compile(templates)?;
         let current = CurrentTemplate::default();
@@ -167,6 +170,7 @@ impl CompiledChart {
         let options = Options {
             dialect: self.dialect,
             limits: input.limits,
+            lint,
             ..Options::default()
         };
         let mut renderer = Renderer::new(&set, &mut environment, options);
@@ -235,13 +239,14 @@ fn take_notes(files: &mut RenderedFiles, chart: &str, subcharts: bool) -> String
     let own = format!("{chart}/templates/{NOTES}");
     let mut notes: Vec<String> = Vec::new();
     files.retain(|path, content| {
+        let path = path.strip_suffix(whipstaff_tera::SUFFIX).unwrap_or(path);
         if !path.ends_with(NOTES) {
             return true;
         }
-        if subcharts || *path == own {
+        if subcharts || path == own {
             let text = String::from_utf8_lossy(content).into_owned();
             // The chart's own come first; Helm's order is that of a Go map.
-            let at = if *path == own { 0 } else { notes.len() };
+            let at = if path == own { 0 } else { notes.len() };
             notes.insert(at, text);
         }
         false

@@ -60,7 +60,11 @@ fn validate_chart(tree: &ChartTree, chart: NodeId, values: &Map, details: &mut S
     }
 }
 
-fn validate_values(schema: &[u8], values: &Json) -> Result<(), String> {
+/// Validates values against one schema.
+///
+/// # Errors
+/// The violations, one a line.
+pub(crate) fn validate_values(schema: &[u8], values: &Json) -> Result<(), String> {
     let schema: Json = serde_json::from_slice(schema).map_err(|error| error.to_string())?;
     let (schemas, index) = compile(schema)?;
     schemas.validate(values, index).map_err(|error| {

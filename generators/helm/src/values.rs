@@ -33,6 +33,9 @@ pub enum ValuesError {
         /// JSON type of the document.
         found: &'static str,
     },
+    /// One of several documents is not a map.
+    #[error("cannot unmarshal yaml document")]
+    DocumentNotAMap(#[source] Box<Self>),
     /// Maps and lists are nested deeper than [`MAX_VALUES_DEPTH`].
     #[error("values are nested deeper than {MAX_VALUES_DEPTH}")]
     Depth,
@@ -48,7 +51,12 @@ pub fn read_values(text: &[u8], dialect: Dialect) -> Result<JsonMap<String, Json
     }
     let mut merged = JsonMap::new();
     for document in split_documents(text)? {
-        merge_json(&mut merged, read_document(document, ValuesError::Document)?);
+        let document = read_document(document, ValuesError::Document);
+        let document = document.map_err(|error| match error {
+            ValuesError::NotAMap { .. } => ValuesError::DocumentNotAMap(Box::new(error)),
+            other => other,
+        });
+        merge_json(&mut merged, document?);
     }
     Ok(merged)
 }

@@ -43,7 +43,7 @@ mod yaml;
 
 pub use component::component_functions;
 pub use environment::{COMPONENT_VALUE, CurrentTemplate, MAX_LOOKUPS, RenderEnvironment};
-
+pub use urls::{is_absolute_url, url_host_and_path};
 use whipstaff_gotemplate::{Dialect, Function, FunctionTable, core_functions};
 
 /// The functions that templates of a Helm version may call, without the built-in ones of `text/template`.

@@ -16,6 +16,7 @@
 mod character;
 mod compose;
 mod decode;
+mod direct;
 mod emitter;
 mod error;
 mod go_number;
@@ -146,6 +147,13 @@ pub fn to_string_pretty(value: &Value) -> String {
 }
 
 fn read_first(input: &Input<'_>, strict: bool) -> Result<Value, Error> {
+    if !strict && let Some(value) = direct::read(input) {
+        return Ok(value);
+    }
+    read_completely(input, strict)
+}
+
+fn read_completely(input: &Input<'_>, strict: bool) -> Result<Value, Error> {
     match compose(&mut Parser::new(input))? {
         Some(tree) => decode(&tree, strict),
         None => Ok(Value::Null),
