@@ -5,7 +5,7 @@ use serde_json::Value;
 use whipstaff_generator::{
     Error, ErrorKind, FileTree, Generated, Generator, Input, ObjectSet, Prepared,
 };
-use whipstaff_templates::{GO_SUFFIX, IgnoreRules, IgnoreScope, Layout, Templates};
+use whipstaff_templates::{GO_SUFFIX, IgnoreRules, IgnoreScope, Layout, TERA_SUFFIX, Templates};
 
 /// The files that say which files are left out, in the language of `.gitignore`: each one for its folder and those below.
 pub const IGNORE_FILE: &str = ".whipstaffignore";
@@ -45,11 +45,14 @@ impl Generator for DirectoryGenerator {
 
 /// Templates that nobody asked for: it is likely that they were forgotten.
 fn passed_over(files: &FileTree) -> Vec<String> {
-    let mut templates = files.iter().filter(|(path, _)| path.ends_with(GO_SUFFIX));
-    let warning = templates.next().map(|(path, _)| {
-        format!("`{path}` is not rendered: the option `templates` does not name `go`")
+    let forgotten = [(GO_SUFFIX, "go"), (TERA_SUFFIX, "tera")].map(|(suffix, engine)| {
+        let mut templates = files.iter().filter(|(path, _)| path.ends_with(suffix));
+        let (path, _) = templates.next()?;
+        Some(format!(
+            "`{path}` is not rendered: the option `templates` does not name `{engine}`"
+        ))
     });
-    warning.into_iter().collect()
+    forgotten.into_iter().flatten().collect()
 }
 
 /// Manifests as they are.

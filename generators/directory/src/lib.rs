@@ -6,7 +6,7 @@
 //!
 //! Nothing is templated unless it is asked for, so that braces in plain manifests stay. With the option `templates: [go]`, files that
 //! end in `.gotmpl` are rendered (`web.yaml.gotmpl` gives `web.yaml`), `.tpl` files define templates for them, and the values are what
-//! they are rendered with: `{{ .replicas }}`. `templateSuffix` asks for another suffix, an empty one makes all manifests templates;
+//! they are rendered with: `{{ .replicas }}`. With `tera` in the list, files that end in `.tera` are Tera templates. `templateSuffix` asks for another suffix, an empty one makes all manifests templates;
 //! `leftTemplateDelimiter`, `rightTemplateDelimiter` and `values` (defaults) are the other options. The functions are those of
 //! `whipstaff-templates`.
 

@@ -12,6 +12,7 @@ const KEY: &str = "templates";
 #[serde(rename_all = "lowercase")]
 enum Engine {
     Go,
+    Tera,
 }
 
 /// Reads the options; null stands for the defaults.
@@ -36,7 +37,7 @@ pub(crate) fn read(options: &Json) -> Result<TemplateOptions, Error> {
         ))
     };
     // A directory is all that there is to include, and says in another way whether it has templates.
-    for option in ["template", "includedFiles", "includedKustomizations"] {
+    for option in ["template", "tera", "includedFiles", "includedKustomizations"] {
         if options.contains_key(option) {
             return Err(unknown(option));
         }
@@ -51,6 +52,8 @@ pub(crate) fn read(options: &Json) -> Result<TemplateOptions, Error> {
         return Err(refused(message));
     }
     templates.template = Some(!engines.is_empty());
+    templates.go = engines.contains(&Engine::Go);
+    templates.tera = engines.contains(&Engine::Tera);
     Ok(templates)
 }
 

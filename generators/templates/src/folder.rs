@@ -10,6 +10,7 @@ use serde_json::{Map, Value as Json};
 use std::{collections::BTreeMap, sync::Arc};
 use whipstaff_generator::{Error, ErrorKind, FileTree, Location, MAX_FILES};
 use whipstaff_gotemplate::{Delimiters, FunctionTable, ParseError, TemplateSet};
+use whipstaff_tera::{SUFFIX as TERA_SUFFIX, TeraCompileError, TeraSource, TeraTemplates};
 
 /// The file at a kustomization's root that says which of its files are left out.
 pub const COMPONENT_IGNORE_FILE: &str = ".component-ignore";
@@ -29,10 +30,10 @@ pub enum Layout {
     Directory,
 }
 
-/// What becomes of a file.
+/// What becomes of a file. Of a template without an output only its definitions count.
 enum Role<'p> {
-    Template { output: &'p str },
-    Partial,
+    Go { output: Option<&'p str> },
+    Tera { output: Option<&'p str> },
     Copy,
     LeftOut,
 }
@@ -84,6 +85,12 @@ impl Folder {
             options.right_template_delimiter.as_deref().unwrap_or_default(),
         );
         let set = TemplateSet::new(Arc::clone(functions)).with_delimiters(delimiters);
+        let roles = Roles {
+            layout,
+            go_suffix: options.go.then_some(options.template_suffix.as_deref()),
+            tera: options.tera,
+        };
+        let mut tera = Vec::new();
         let mut folder = Self {
             path: path.to_owned(),
             layout,
@@ -95,13 +102,21 @@ impl Folder {
             included: Vec::new(),
             warnings,
         };
-        let suffix = options.template_suffix.as_deref();
-        for (name, content) in files.iter() {
-            let role = match ignored.ignores(name) {
-                true => Role::LeftOut,
-                false => role(name, layout, suffix),
-            };
+        for (name, content) in files.iter().filter(|(name, _)| !ignored.ignores(name)) {
+            let role = roles.of(name);
+            if matches!(role, Role::Tera { .. }) {
+                tera.push(TeraSource {
+                    name,
+                    scope: path,
+                    text: content,
+                });
+            }
             folder.add(name, content, role)?;
+        }
+        if !tera.is_empty() {
+            let tera = TeraTemplates::compile(&tera, functions)
+                .map_err(|error| tera_error(path, error))?;
+            folder.set.set_foreign(Arc::new(tera));
         }
         let outside = Outside {
             tree,
@@ -124,28 +139,32 @@ impl Folder {
     }
 
     fn add(&mut self, name: &str, content: &Arc<[u8]>, role: Role<'_>) -> Result<(), Error> {
-        let output = match role {
-            Role::LeftOut => return Ok(()),
-            Role::Partial => return self.parse(name, content),
-            Role::Copy => {
-                self.copies.insert(name.to_owned(), Arc::clone(content));
-                name
-            }
-            Role::Template { output } => {
-                self.parse(name, content)?;
-                self.templates.insert(output.to_owned(), name.to_owned());
-                output
-            }
-        };
-        let template = self.templates.get(output);
-        match template {
-            Some(template) if self.copies.contains_key(output) => {
-                let message = format!("`{template}` renders to `{output}`, which is there already");
-                Err(Error::new(ErrorKind::Source, message)
-                    .at(Location::file(paths::join(&self.path, template))))
-            }
-            _ => Ok(()),
+        if matches!(role, Role::Go { .. }) {
+            self.parse(name, content)?;
         }
+        let (output, template) = match role {
+            Role::LeftOut => return Ok(()),
+            Role::Copy => (name, None),
+            Role::Go { output } | Role::Tera { output } => match output {
+                Some(output) => (output, Some(name.to_owned())),
+                None => return Ok(()),
+            },
+        };
+        let known = self.templates.get(output).map(String::as_str);
+        if let Some(known) = known.or(self.copies.get(output).map(|_| output)) {
+            let message = format!("`{known}` and `{name}` both give `{output}`");
+            let place = Location::file(paths::join(&self.path, name));
+            return Err(Error::new(ErrorKind::Source, message).at(place));
+        }
+        match template {
+            Some(template) => {
+                self.templates.insert(output.to_owned(), template);
+            }
+            None => {
+                self.copies.insert(name.to_owned(), Arc::clone(content));
+            }
+        }
+        Ok(())
     }
 
     fn parse(&mut self, name: &str, content: &[u8]) -> Result<(), Error> {
@@ -161,27 +180,61 @@ fn parse_error(folder: &str, error: ParseError) -> Error {
     Error::new(ErrorKind::Source, message).at(place)
 }
 
-fn role<'p>(name: &'p str, layout: Layout, suffix: Option<&str>) -> Role<'p> {
-    let base = name.rsplit('/').next().unwrap_or(name);
-    match layout {
-        Layout::Kustomization if matches!(base, CONFIG_FILE | COMPONENT_IGNORE_FILE) => {
-            Role::LeftOut
+fn tera_error(folder: &str, error: TeraCompileError) -> Error {
+    let TeraCompileError {
+        name,
+        line,
+        column,
+        message,
+    } = error;
+    let place = Location::column(paths::join(folder, &name), line, column);
+    let message = format!("malformed template: {message}");
+    Error::new(ErrorKind::Source, message).at(place)
+}
+
+/// What decides on the role of a file.
+struct Roles<'o> {
+    layout: Layout,
+    /// The suffix that was asked for, if there are Go templates at all.
+    go_suffix: Option<Option<&'o str>>,
+    tera: bool,
+}
+
+impl Roles<'_> {
+    fn of<'p>(&self, name: &'p str) -> Role<'p> {
+        let base = name.rsplit('/').next().unwrap_or(name);
+        let is_directory = self.layout == Layout::Directory;
+        if !is_directory && matches!(base, CONFIG_FILE | COMPONENT_IGNORE_FILE) {
+            return Role::LeftOut;
         }
-        Layout::Kustomization => stripped(name, suffix.unwrap_or_default()),
-        Layout::Directory if name.ends_with(PARTIAL_SUFFIX) => Role::Partial,
-        Layout::Directory => match suffix.unwrap_or(GO_SUFFIX) {
-            "" if !is_manifest(name) => Role::Copy,
-            suffix => stripped(name, suffix),
-        },
+        // In a directory, what does not give a manifest is there for its definitions.
+        let given = |output: &'p str| (!is_directory || is_manifest(output)).then_some(output);
+        if let Some(output) = stripped(name, TERA_SUFFIX).filter(|_| self.tera) {
+            return Role::Tera {
+                output: given(output),
+            };
+        }
+        let Some(suffix) = self.go_suffix else {
+            return Role::Copy;
+        };
+        if is_directory && name.ends_with(PARTIAL_SUFFIX) {
+            return Role::Go { output: None };
+        }
+        let usual = if is_directory { GO_SUFFIX } else { "" };
+        let suffix = suffix.unwrap_or(usual);
+        if is_directory && suffix.is_empty() && !is_manifest(name) {
+            return Role::Copy;
+        }
+        stripped(name, suffix).map_or(Role::Copy, |output| Role::Go {
+            output: given(output),
+        })
     }
 }
 
 /// A file that ends in the suffix is a template, and more than that: without it a name must be left.
-fn stripped<'p>(name: &'p str, suffix: &str) -> Role<'p> {
-    match name.strip_suffix(suffix) {
-        Some(output) if !output.is_empty() && !output.ends_with('/') => Role::Template { output },
-        _ => Role::Copy,
-    }
+fn stripped<'p>(name: &'p str, suffix: &str) -> Option<&'p str> {
+    let output = name.strip_suffix(suffix)?;
+    (!output.is_empty() && !output.ends_with('/')).then_some(output)
 }
 
 /// Whether a name is one of a manifest.

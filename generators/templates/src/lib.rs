@@ -1,4 +1,4 @@
-//! File trees whose files are Go templates: a [`FileTree`](whipstaff_generator::FileTree) and parameters in, a tree of rendered files
+//! File trees whose files are templates, Go's or Tera's: a [`FileTree`](whipstaff_generator::FileTree) and parameters in, a tree of rendered files
 //! out.
 //!
 //! ```text
@@ -32,8 +32,13 @@
 //!
 //! # Directories
 //!
-//! [`Layout::Directory`]: files that end in `.gotmpl` are templates, `.tpl` files define some; everything else stays as it is, braces
-//! included. Only when it is asked for.
+//! [`Layout::Directory`]: files that end in `.gotmpl` are templates; everything else stays as it is, braces included. `.tpl` files, and
+//! templates that would not give a manifest (`.yaml`, `.yml`, `.json`), are there for their definitions. Only when it is asked for.
+//!
+//! # Tera
+//!
+//! With the option `tera` (`templates: [tera]` of a directory), files that end in `.tera` are Tera templates in both layouts. They see
+//! the same parameters and functions, include Go templates and are included by them.
 
 mod expand;
 mod folder;
@@ -54,3 +59,4 @@ pub use ignore_rules::{
 pub use kustomization::{KUSTOMIZATION_FILES, missing_kustomization};
 pub use options::{CONFIG_FILE, MAX_DELIMITER_LENGTH, MAX_INCLUDES, TemplateOptions};
 pub use values::MAX_VALUES_DEPTH;
+pub use whipstaff_tera::SUFFIX as TERA_SUFFIX;

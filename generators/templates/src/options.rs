@@ -13,17 +13,18 @@ pub const MAX_DELIMITER_LENGTH: usize = 32;
 pub const MAX_INCLUDES: usize = 100;
 
 /// The keys that a configuration has, as they are written.
-const KEYS: [&str; 6] = [
+const KEYS: [&str; 7] = [
     "templateSuffix",
     "leftTemplateDelimiter",
     "rightTemplateDelimiter",
     "includedFiles",
     "includedKustomizations",
     "values",
+    "tera",
 ];
 
 /// How the files of a tree are templates.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct TemplateOptions {
     /// Whether there are templates at all. When nothing is said, a kustomization's files are templates if there is a
@@ -41,6 +42,26 @@ pub struct TemplateOptions {
     pub included_kustomizations: Vec<String>,
     /// Values that parameters are merged over.
     pub values: Map<String, Json>,
+    /// Whether there are Go templates. True when it is left out.
+    pub go: bool,
+    /// Whether files that end in `.tera` are Tera templates, whatever else they may be. False when it is left out.
+    pub tera: bool,
+}
+
+impl Default for TemplateOptions {
+    fn default() -> Self {
+        Self {
+            template: None,
+            template_suffix: None,
+            left_template_delimiter: None,
+            right_template_delimiter: None,
+            included_files: Vec::new(),
+            included_kustomizations: Vec::new(),
+            values: Map::new(),
+            go: true,
+            tera: false,
+        }
+    }
 }
 
 /// What may be written, in options and in configuration files.
@@ -54,6 +75,7 @@ struct Written {
     included_files: Option<Vec<String>>,
     included_kustomizations: Option<Vec<String>>,
     values: Option<Map<String, Json>>,
+    tera: Option<bool>,
 }
 
 impl TemplateOptions {
@@ -143,6 +165,7 @@ impl TemplateOptions {
         if let Some(folders) = written.included_kustomizations {
             self.included_kustomizations = folders;
         }
+        self.tera = written.tera.unwrap_or(self.tera);
         merge(&mut self.values, &written.values.unwrap_or_default());
         Ok(())
     }
