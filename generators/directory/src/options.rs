@@ -23,7 +23,11 @@ pub(crate) fn read(options: &Json) -> Result<TemplateOptions, Error> {
     let mut options = match options {
         Json::Null => Map::new(),
         Json::Object(options) => options.clone(),
-        _ => return Err(refused("the options of a directory of manifests must be a map")),
+        _ => {
+            return Err(refused(
+                "the options of a directory of manifests must be a map",
+            ));
+        }
     };
     let engines = match options.shift_remove(KEY) {
         None => Vec::new(),
@@ -37,7 +41,12 @@ pub(crate) fn read(options: &Json) -> Result<TemplateOptions, Error> {
         ))
     };
     // A directory is all that there is to include, and says in another way whether it has templates.
-    for option in ["template", "tera", "includedFiles", "includedKustomizations"] {
+    for option in [
+        "template",
+        "tera",
+        "includedFiles",
+        "includedKustomizations",
+    ] {
         if options.contains_key(option) {
             return Err(unknown(option));
         }

@@ -143,9 +143,7 @@ fn parse_octet(octet: &[u8]) -> Result<u8, FunctionError> {
     if octet.is_empty() || !octet.iter().all(u8::is_ascii_digit) {
         return refused("invalid syntax");
     }
-    shown
-        .parse()
-        .or_else(|_| refused("value out of range"))
+    shown.parse().or_else(|_| refused("value out of range"))
 }
 
 fn format_ipv4(_: &mut dyn Runtime, a: &[Value]) -> Outcome {

@@ -247,7 +247,9 @@ impl Expansion<'_> {
         self.limits = renderer.remaining();
         drop(renderer);
         merge(&mut self.expanded.consulted, environment.into_consulted());
-        self.expanded.warnings.extend(folder.warnings.iter().cloned());
+        self.expanded
+            .warnings
+            .extend(folder.warnings.iter().cloned());
         let mut files = FileTree::new();
         for (name, content) in &folder.copies {
             files
@@ -322,11 +324,25 @@ fn failed(folder: &str, error: ExecuteError) -> Error {
         _ => ErrorKind::Render,
     };
     let place = format!("template: {name}:{line}:{column}: ");
-    let message = raised.unwrap_or_else(|| match text.strip_prefix(&place) {
-        Some(rest) => rest.to_owned(),
-        None => text,
+    let message = raised.unwrap_or_else(|| {
+        let rest = text.strip_prefix(&place).unwrap_or(&text);
+        let executing = format!("executing {name:?} ");
+        rest.strip_prefix(&executing).unwrap_or(rest).to_owned()
     });
-    let place = Location::column(paths::join(folder, &name), line, column + 1);
+    placed(
+        kind,
+        message,
+        Location::column(paths::join(folder, &name), line, column + 1),
+    )
+}
+
+/// An error at a place, which it shows even if its message names the file for another reason.
+pub(crate) fn placed(kind: ErrorKind, message: String, place: Location) -> Error {
+    let message = if message.contains(&place.file) {
+        format!("{place}: {message}")
+    } else {
+        message
+    };
     Error::new(kind, message).at(place)
 }
 
@@ -340,7 +356,8 @@ fn no_room(error: FileTreeError, path: &str) -> Error {
         .caused_by(error)
 }
 
-fn merge(all: &mut Consulted, more: Consulted) {
+/// Adds what was consulted by another part of the same work.
+pub(crate) fn merge(all: &mut Consulted, more: Consulted) {
     all.random |= more.random;
     all.clock |= more.clock;
     all.component |= more.component;

@@ -1,6 +1,7 @@
 //! One folder of a file tree: which of its files are templates, compiled.
 
 use crate::{
+    expand::placed,
     ignore_rules::{IgnoreRules, IgnoreScope},
     options::{CONFIG_FILE, TemplateOptions},
     paths,
@@ -81,8 +82,14 @@ impl Folder {
             Layout::Directory => IgnoreRules::default(),
         };
         let delimiters = Delimiters::new(
-            options.left_template_delimiter.as_deref().unwrap_or_default(),
-            options.right_template_delimiter.as_deref().unwrap_or_default(),
+            options
+                .left_template_delimiter
+                .as_deref()
+                .unwrap_or_default(),
+            options
+                .right_template_delimiter
+                .as_deref()
+                .unwrap_or_default(),
         );
         let set = TemplateSet::new(Arc::clone(functions)).with_delimiters(delimiters);
         let roles = Roles {
@@ -177,7 +184,7 @@ impl Folder {
 fn parse_error(folder: &str, error: ParseError) -> Error {
     let place = Location::line(paths::join(folder, &error.name), error.line);
     let message = format!("malformed template: {}", error.message);
-    Error::new(ErrorKind::Source, message).at(place)
+    placed(ErrorKind::Source, message, place)
 }
 
 fn tera_error(folder: &str, error: TeraCompileError) -> Error {
@@ -189,7 +196,7 @@ fn tera_error(folder: &str, error: TeraCompileError) -> Error {
     } = error;
     let place = Location::column(paths::join(folder, &name), line, column);
     let message = format!("malformed template: {message}");
-    Error::new(ErrorKind::Source, message).at(place)
+    placed(ErrorKind::Source, message, place)
 }
 
 /// What decides on the role of a file.
@@ -244,14 +251,15 @@ fn is_manifest(name: &str) -> bool {
 }
 
 fn read_ignore_file(files: &FileTree, folder: &str) -> Result<IgnoreRules, Error> {
-    IgnoreRules::read(files, COMPONENT_IGNORE_FILE, IgnoreScope::Root).map_err(|error| {
-        match error.location().cloned() {
-            Some(place) => {
-                let file = paths::join(folder, &place.file);
-                error.at(Location { file, ..place })
-            }
-            None => error,
+    IgnoreRules::read(files, COMPONENT_IGNORE_FILE, IgnoreScope::Root).map_err(|error| match error
+        .location()
+        .cloned()
+    {
+        Some(place) => {
+            let file = paths::join(folder, &place.file);
+            error.at(Location { file, ..place })
         }
+        None => error,
     })
 }
 

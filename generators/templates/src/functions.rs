@@ -50,7 +50,9 @@ const fn function(
 
 fn context_functions() -> [Function; 10] {
     [
-        function("component", &[], |runtime, _| lent(runtime, COMPONENT_VALUE)),
+        function("component", &[], |runtime, _| {
+            lent(runtime, COMPONENT_VALUE)
+        }),
         function(COMPONENT_DIGEST, &[], |runtime, _| {
             lent(runtime, COMPONENT_DIGEST)
         }),
@@ -62,7 +64,9 @@ fn context_functions() -> [Function; 10] {
         function(KUBERNETES_VERSION, &[], |runtime, _| {
             lent(runtime, KUBERNETES_VERSION)
         }),
-        function(API_RESOURCES, &[], |runtime, _| lent(runtime, API_RESOURCES)),
+        function(API_RESOURCES, &[], |runtime, _| {
+            lent(runtime, API_RESOURCES)
+        }),
         function("listFiles", &[Text], list_files),
         function("existsFile", &[Text], |runtime, a| {
             let path = text(a, 0);

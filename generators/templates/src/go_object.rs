@@ -177,9 +177,16 @@ impl Host for VersionInfo {
             "Minor" => self.0.minor.as_str(),
             "GitVersion" => self.0.version.as_str(),
             // What a build says of itself is not known here.
-            "EmulationMajor" | "EmulationMinor" | "MinCompatibilityMajor"
-            | "MinCompatibilityMinor" | "GitCommit" | "GitTreeState" | "BuildDate"
-            | "GoVersion" | "Compiler" | "Platform" => "",
+            "EmulationMajor"
+            | "EmulationMinor"
+            | "MinCompatibilityMajor"
+            | "MinCompatibilityMinor"
+            | "GitCommit"
+            | "GitTreeState"
+            | "BuildDate"
+            | "GoVersion"
+            | "Compiler"
+            | "Platform" => "",
             _ => return None,
         }))
     }

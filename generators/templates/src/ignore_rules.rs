@@ -198,7 +198,11 @@ mod tests {
         ]);
         let kept = |scope| {
             let rules = IgnoreRules::read(&files, ".ignore", scope).unwrap();
-            let paths: Vec<_> = rules.kept(&files).iter().map(|(p, _)| p.to_owned()).collect();
+            let paths: Vec<_> = rules
+                .kept(&files)
+                .iter()
+                .map(|(p, _)| p.to_owned())
+                .collect();
             paths.join(" ")
         };
         assert_eq!(
@@ -216,7 +220,7 @@ mod tests {
         let long = "a".repeat(MAX_IGNORE_RULE_LENGTH + 1);
         let many = "a\n".repeat(MAX_IGNORE_RULES + 1);
         let cases = [
-            ("ok\na[", ErrorKind::Source, ".ignore:2: malformed rule"),
+            ("ok\n[z-a]", ErrorKind::Source, ".ignore:2: malformed rule"),
             (&long, ErrorKind::Limit, ".ignore:1: a rule is longer"),
             (&many, ErrorKind::Limit, ".ignore:2001: more than 2000"),
         ];
@@ -229,9 +233,15 @@ mod tests {
         let deep = format!("{}x", "a/".repeat(MAX_IGNORE_DEPTH + 1));
         let files = tree(&[(&deep, ""), (".ignore", "x")]);
         assert_eq!(
-            IgnoreRules::read(&files, ".ignore", IgnoreScope::Root).unwrap_err().kind(),
+            IgnoreRules::read(&files, ".ignore", IgnoreScope::Root)
+                .unwrap_err()
+                .kind(),
             ErrorKind::Limit
         );
-        assert!(IgnoreRules::read(&files, ".other", IgnoreScope::Root).unwrap().is_empty());
+        assert!(
+            IgnoreRules::read(&files, ".other", IgnoreScope::Root)
+                .unwrap()
+                .is_empty()
+        );
     }
 }

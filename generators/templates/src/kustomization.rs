@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use whipstaff_generator::{FileTree, yaml};
 
 /// Names that a kustomization may have.
-pub const KUSTOMIZATION_FILES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
+pub const KUSTOMIZATION_FILES: [&str; 3] =
+    ["kustomization.yaml", "kustomization.yml", "Kustomization"];
 
 /// The kustomization of a folder without one: all its manifests, in the order of their paths. Hidden files and folders are passed
 /// over, and a folder with a kustomization of its own stands for its files. Nothing when the folder has one already.
@@ -67,11 +68,23 @@ mod tests {
             (&["kustomization.yml"], None),
             (&["Kustomization"], None),
             (
-                &["b.yml", "a.yaml", "c.json", "deep/x.yaml", ".hidden.yaml", ".git/x.yaml"],
+                &[
+                    "b.yml",
+                    "a.yaml",
+                    "c.json",
+                    "deep/x.yaml",
+                    ".hidden.yaml",
+                    ".git/x.yaml",
+                ],
                 Some("resources:\n- a.yaml\n- b.yml\n- deep/x.yaml\n"),
             ),
             (
-                &["base/kustomization.yaml", "base/x.yaml", "base/y/z.yaml", "base-x/a.yaml"],
+                &[
+                    "base/kustomization.yaml",
+                    "base/x.yaml",
+                    "base/y/z.yaml",
+                    "base-x/a.yaml",
+                ],
                 Some("resources:\n- base-x/a.yaml\n- base\n"),
             ),
             (&["README.md"], Some("namespace: _dummy\n")),

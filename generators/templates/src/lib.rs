@@ -5,6 +5,8 @@
 //! FileTree ── Templates::compile ──► Templates ── expand(Input) ──► Expanded { files, consulted, warnings }
 //! ```
 //!
+//! [`TemplatedGenerator`] puts this before a generator of its own.
+//!
 //! The engine, the budgets and what comes from outside are those of Helm charts: Sprig's and Helm's functions, a stable seed that gives
 //! each template random values of its own, questions to the cluster that are recorded and answered by the host.
 //!
@@ -49,6 +51,7 @@ mod kustomization;
 mod options;
 mod paths;
 mod readable;
+mod templated;
 mod values;
 
 pub use expand::{Expanded, Templates, expand};
@@ -58,5 +61,6 @@ pub use ignore_rules::{
 };
 pub use kustomization::{KUSTOMIZATION_FILES, missing_kustomization};
 pub use options::{CONFIG_FILE, MAX_DELIMITER_LENGTH, MAX_INCLUDES, TemplateOptions};
+pub use templated::TemplatedGenerator;
 pub use values::MAX_VALUES_DEPTH;
 pub use whipstaff_tera::SUFFIX as TERA_SUFFIX;

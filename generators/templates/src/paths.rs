@@ -48,7 +48,11 @@ mod tests {
             ("a", "b/../../../x", None),
         ];
         for (folder, path, expected) in cases {
-            assert_eq!(resolve(folder, path).as_deref(), expected, "{folder} {path}");
+            assert_eq!(
+                resolve(folder, path).as_deref(),
+                expected,
+                "{folder} {path}"
+            );
         }
     }
 

@@ -10,7 +10,10 @@ pub const MAX_VALUES_DEPTH: usize = 512;
 ///
 /// # Errors
 /// [`ErrorKind::Limit`] when values are nested deeper than [`MAX_VALUES_DEPTH`].
-pub(crate) fn data(defaults: &Map<String, Json>, parameters: &Map<String, Json>) -> Result<Json, Error> {
+pub(crate) fn data(
+    defaults: &Map<String, Json>,
+    parameters: &Map<String, Json>,
+) -> Result<Json, Error> {
     if !is_shallow(defaults) || !is_shallow(parameters) {
         let message = format!("values are nested deeper than {MAX_VALUES_DEPTH} levels");
         return Err(Error::new(ErrorKind::Limit, message));
@@ -64,7 +67,11 @@ mod tests {
         // defaults, parameters, data
         let cases = [
             (json!({"a": 1}), json!({}), json!({"a": 1})),
-            (json!({"a": 1}), json!({"a": 2, "b": 3}), json!({"a": 2, "b": 3})),
+            (
+                json!({"a": 1}),
+                json!({"a": 2, "b": 3}),
+                json!({"a": 2, "b": 3}),
+            ),
             (
                 json!({"a": {"x": 1, "y": 2}}),
                 json!({"a": {"y": 3}}),
@@ -72,8 +79,16 @@ mod tests {
             ),
             (json!({"a": {"x": 1}}), json!({"a": 2}), json!({"a": 2})),
             (json!({"a": {"x": 1}}), json!({"a": [2]}), json!({"a": [2]})),
-            (json!({"a": 1}), json!({"a": {"x": 1}}), json!({"a": {"x": 1}})),
-            (json!({"a": {"x": 1}, "b": 2}), json!({"a": null}), json!({"b": 2})),
+            (
+                json!({"a": 1}),
+                json!({"a": {"x": 1}}),
+                json!({"a": {"x": 1}}),
+            ),
+            (
+                json!({"a": {"x": 1}, "b": 2}),
+                json!({"a": null}),
+                json!({"b": 2}),
+            ),
             (json!({"a": [1]}), json!({"a": [2]}), json!({"a": [2]})),
             (json!({}), json!({"a": null}), json!({"a": null})),
         ];

@@ -29,8 +29,8 @@ pub use helm::core_functions;
 pub use set::{ForeignTemplates, TemplateSet};
 
 use crate::{Environment, Options, Value};
-pub use core::without_no_value;
 use core::Core;
+pub use core::without_no_value;
 use whipstaff_generator::Limits;
 
 /// One rendering of a template set: it keeps the budget, the nesting of includes and the cache of `tpl` texts from template to
