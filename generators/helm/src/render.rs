@@ -95,12 +95,8 @@ impl CompiledChart {
         Self {
             chart: Arc::new(chart),
             dialect,
-<<<<<<< HEAD
-            compiler: Compiler::new(dialect),
-            schemas: Validator::default(),
-=======
             compiler: Compiler::new(functions),
->>>>>>> main
+            schemas: Validator::default(),
         }
     }
 
