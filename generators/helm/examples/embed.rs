@@ -72,7 +72,7 @@ fn greeter() -> Result<String, Box<dyn Error>> {
                 revision: 1,
                 is_upgrade: false,
             },
-            capabilities: RenderCapabilities::offline(),
+            capabilities: RenderCapabilities::offline(dialect),
             lookups: &lookups,
             seed: Seed::Random,
             limits: Limits::default(),

@@ -17,7 +17,7 @@ use anyhow::{Context, Result, bail};
 use name::NameArguments;
 use output::OutputArguments;
 use server::Server;
-use std::path::Path;
+use std::{mem::ManuallyDrop, path::Path};
 use whipstaff_generator::{Limits, LookupQuestion, LookupSnapshot, Seed};
 use whipstaff_helm::{
     Chart, CompiledChart, Dialect, Map, ReleaseObject, RenderCapabilities, RenderError,
@@ -108,7 +108,7 @@ pub(crate) fn run(arguments: &TemplateArguments) -> Result<()> {
     let chart = arguments.load(chart)?;
     let job = Job {
         arguments,
-        chart: CompiledChart::new(chart, arguments.dialect),
+        chart: ManuallyDrop::new(CompiledChart::new(chart, arguments.dialect)),
         name,
         values: arguments.values.merge(arguments.dialect)?,
     };
@@ -158,10 +158,14 @@ impl TemplateArguments {
     }
 }
 
+/// What came of one rendering.
+type Outcome = Result<Rendered, Box<RenderError>>;
+
 /// A chart with everything that it is rendered with.
 struct Job<'a> {
     arguments: &'a TemplateArguments,
-    chart: CompiledChart,
+    /// The process ends once it has been rendered: to free it piece by piece would be in vain.
+    chart: ManuallyDrop<CompiledChart>,
     name: String,
     values: Map,
 }
@@ -207,6 +211,7 @@ impl Job<'_> {
         let render = |lookups: &LookupSnapshot| {
             self.chart
                 .render(&self.input(capabilities.clone(), lookups))
+                .map_err(Box::new)
         };
         let rendered = if asked.lookups {
             server.render(render, questions).await??
@@ -224,17 +229,19 @@ impl Job<'_> {
 }
 
 /// What a rendering asked of the cluster, whether it failed or not.
-fn questions(rendered: &Result<Rendered, RenderError>) -> Vec<LookupQuestion> {
+fn questions(rendered: &Outcome) -> Vec<LookupQuestion> {
     match rendered {
         Ok(rendered) => rendered.consulted.lookups.clone(),
-        Err(RenderError::Template(error)) => error.consulted.lookups.clone(),
-        Err(_) => Vec::new(),
+        Err(error) => match &**error {
+            RenderError::Template(error) => error.consulted.lookups.clone(),
+            _ => Vec::new(),
+        },
     }
 }
 
 impl ClusterArguments {
     fn capabilities(&self, dialect: Dialect) -> Result<RenderCapabilities> {
-        let mut capabilities = RenderCapabilities::offline();
+        let mut capabilities = RenderCapabilities::offline(dialect);
         if let Some(version) = &self.kube_version {
             capabilities.kube_version = RenderKubeVersion::parse(version, dialect)?;
         }

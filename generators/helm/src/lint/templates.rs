@@ -80,7 +80,7 @@ fn render(input: &LintInput<'_>, chart: &Chart) -> Result<Option<RenderedFiles>,
         let validator = Validator::default();
         validator.validate(&tree, &values).map_err(|error| error.to_string())?;
     }
-    let mut capabilities = RenderCapabilities::offline();
+    let mut capabilities = RenderCapabilities::offline(dialect);
     if let Some(version) = input.kube_version {
         capabilities.kube_version = version.clone();
     }
@@ -238,7 +238,7 @@ fn check_object(
 }
 
 fn kube_version(input: &LintInput<'_>) -> (u64, u64) {
-    let offline = RenderCapabilities::offline().kube_version;
+    let offline = RenderCapabilities::offline(input.dialect).kube_version;
     let version = input.kube_version.unwrap_or(&offline);
     let number = |text: &str| text.parse().unwrap_or_default();
     (number(&version.major), number(&version.minor))
