@@ -27,6 +27,7 @@ mod natural_order;
 mod parser;
 mod resolve;
 mod scanner;
+mod syntax;
 mod unrepresentable;
 
 use serde_json::Value;
@@ -37,6 +38,7 @@ use self::emitter::{Form, KeyOrder, emit};
 pub use self::error::Error;
 use self::input::Input;
 use self::parser::Parser;
+pub use self::syntax::{SyntaxId, SyntaxNode, SyntaxTree, syntax};
 
 /// One document of a stream.
 #[derive(Debug, Clone, PartialEq)]
