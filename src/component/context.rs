@@ -4,6 +4,7 @@ use super::identity::Identities;
 use super::memory::Memories;
 use super::render::Renderer;
 use crate::cluster::{Discovery, LookupWatches, Watches};
+use crate::dependents::OwnerScope;
 use crate::events::Events;
 use crate::metrics::{ControllerMetrics, Metrics};
 use crate::source::Fetcher;
@@ -16,8 +17,8 @@ pub(crate) struct Context {
     pub(crate) client: NamedClient,
     /// Clients of the identities that components act as.
     pub(crate) identities: Identities,
-    /// UID of the namespace `kube-system`: part of every owner id.
-    pub(crate) cluster: String,
+    /// What all owner ids begin with.
+    pub(crate) owners: OwnerScope,
     /// What the cluster serves.
     pub(crate) discovery: Discovery,
     /// Watches of dependents.

@@ -15,8 +15,6 @@ const MAX_NAMED: usize = 5;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub(crate) enum ReconcileError {
-    #[error("`spec` has no source: set `spec.source.url`")]
-    NoSource,
     #[error("`spec.{field}` is malformed")]
     Duration {
         field: &'static str,
@@ -111,8 +109,7 @@ impl ReconcileError {
             Self::ForeignSeed { .. }
             | Self::Credentials { .. }
             | Self::Prepare(PrepareError::UnknownKind { .. }) => Class::NotReady,
-            Self::NoSource
-            | Self::Duration { .. }
+            Self::Duration { .. }
             | Self::Digest(_)
             | Self::Path { .. }
             | Self::Generator(_)
@@ -132,7 +129,7 @@ impl ReconcileError {
             {
                 "Denied"
             }
-            Self::NoSource | Self::Duration { .. } | Self::Digest(_) => "InvalidSpec",
+            Self::Duration { .. } | Self::Digest(_) => "InvalidSpec",
             Self::ReadCredentials { .. } | Self::Credentials { .. } => "CredentialsUnavailable",
             Self::Identity(_) => "IdentityUnavailable",
             Self::Fetch(SourceError::Digest { .. }) => "DigestMismatch",

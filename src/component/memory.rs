@@ -11,7 +11,7 @@ use crate::status::Status;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
-use whipstaff_generator::ObjectId;
+use whipstaff_generator::{FileTree, ObjectId};
 
 /// What is remembered of one component.
 #[derive(Debug, Default)]
@@ -20,6 +20,8 @@ pub(crate) struct Memory {
     pub(crate) status: Option<ComponentStatus>,
     /// What was fetched last.
     pub(crate) fetched: Option<Fetched>,
+    /// Files that were at hand.
+    pub(crate) embedded: Option<Arc<Artifact>>,
     /// What was rendered last.
     pub(crate) rendered: Option<Arc<Rendered>>,
     /// The answers that it got to questions about live objects.
@@ -34,6 +36,20 @@ pub(crate) struct Memory {
     pub(crate) failures: u32,
     /// What the last event said, so that only transitions are told.
     pub(crate) told: Option<(State, String)>,
+}
+
+impl Memory {
+    /// Files that are at hand, as if they had been fetched.
+    pub(super) fn embedded(&mut self, files: &Arc<FileTree>) -> Arc<Artifact> {
+        if let Some(known) = &self.embedded
+            && known.files == **files
+        {
+            return Arc::clone(known);
+        }
+        let artifact = Arc::new(Artifact::embedded(files));
+        self.embedded = Some(Arc::clone(&artifact));
+        artifact
+    }
 }
 
 /// What was fetched last, for which source, and when to look again.

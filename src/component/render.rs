@@ -101,7 +101,7 @@ impl Renderer {
     /// Chooses a generator and compiles the files, unless that was done before.
     pub(super) async fn compile(&self, wanted: &Wanted<'_>) -> Result<Compiled, ReconcileError> {
         let files = wanted.artifact.files.subtree(wanted.path);
-        if files.is_empty() {
+        if files.is_empty() && !wanted.path.is_empty() {
             return Err(ReconcileError::Path {
                 path: wanted.path.to_owned(),
             });

@@ -4,6 +4,7 @@ use super::error::ReconcileError;
 use super::lookups::{Asked, ask, digest, reported, watchable};
 use super::reconcile::now;
 use super::render::{Compiled, Rendered, Surroundings, Wanted, failed};
+use super::resource::Component;
 use super::run::Run;
 use super::seed;
 use crate::api::v1alpha1::{GeneratorStatus, Randomness};
@@ -11,7 +12,6 @@ use crate::cluster::{ComponentName, Resources};
 use crate::source::Artifact;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::ResourceExt;
-use serde_json::Value;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use whipstaff_generator::{Digest, Generated, LookupSnapshot, Release, Seed};
@@ -43,32 +43,32 @@ impl Order<'_> {
     }
 }
 
-impl Run<'_> {
+impl<C: Component> Run<'_, C> {
     /// Renders, unless nothing that the last rendering depended on has changed.
     pub(super) async fn render(
         &mut self,
         artifact: &Arc<Artifact>,
         interval: Duration,
     ) -> Result<(Arc<Rendered>, Release), ReconcileError> {
-        let spec = &self.component.spec;
+        let component = self.component;
+        let parameters = component.parameters();
         let name = self.component.name_any();
         let namespace = self.target_namespace().to_owned();
         let wanted = Wanted {
             artifact,
-            path: spec.path.as_deref().unwrap_or_default(),
-            generator: spec.generator.as_deref(),
-            options: self.generator_options(),
-            parameters: &spec.values,
+            path: component.path(),
+            generator: component.generator(),
+            options: component.generator_options(),
+            parameters: &parameters,
             namespace: &namespace,
-            name: spec.target_name.as_deref().unwrap_or(&name),
+            name: component.target_name().unwrap_or(&name),
         };
         let input = wanted.digest().to_string();
         let is_known = self.status.input_digest.as_ref() == Some(&input);
         let known_since = self.status.input_since.clone().filter(|_| is_known);
-        let helm = spec.helm.as_ref();
         let order = Order {
             release: self.release(&input),
-            randomness: helm.and_then(|helm| helm.randomness).unwrap_or_default(),
+            randomness: component.randomness(),
             since: known_since.unwrap_or_else(now),
             wanted,
             interval,
@@ -90,17 +90,6 @@ impl Run<'_> {
             dialect: rendered.dialect(),
         });
         Ok((rendered, order.release))
-    }
-
-    /// The generator's own options: without what is ours to heed.
-    fn generator_options(&self) -> Value {
-        let Some(helm) = &self.component.spec.helm else {
-            return Value::Null;
-        };
-        let mut helm = helm.clone();
-        helm.hooks = None;
-        helm.randomness = None;
-        serde_json::to_value(&helm).unwrap_or_default()
     }
 
     /// A new input is a new revision, once one was applied in full.
@@ -253,7 +242,7 @@ impl Run<'_> {
             changes,
             at: Instant::now(),
         });
-        let account = self.component.spec.service_account_name.as_deref();
+        let account = self.component.service_account_name();
         let client = self.context.identities.client(&self.namespace, account)?;
         let identity = account.map(|account| format!("{}/{account}", self.namespace));
         let wanted = watchable(lookups, &identity.unwrap_or_default(), resources);

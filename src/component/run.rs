@@ -8,10 +8,9 @@ use super::memory::Memory;
 use super::project::{Facts, Outcome, project};
 use super::reconcile::{now, write_status};
 use super::render::Rendered;
+use super::resource::Component;
 use super::source::fetch;
-use crate::api::v1alpha1::{
-    Component, ComponentStatus, MissingNamespacesPolicy, Policies as SpecPolicies, SourceStatus,
-};
+use crate::api::v1alpha1::{ComponentStatus, MissingNamespacesPolicy, SourceStatus};
 use crate::cluster::{Objects, Resource, Resources};
 use crate::dependents::{
     Change, Desired, Executor, Observed, Observer, Outcome as Written, OwnerId, Plan, Policies,
@@ -20,7 +19,7 @@ use crate::dependents::{
 };
 use crate::events::Notice;
 use kube::runtime::events::EventType;
-use kube::{Api, Resource as _, ResourceExt};
+use kube::{Api, ResourceExt};
 use std::collections::{BTreeSet, HashSet};
 use std::time::Duration;
 use whipstaff_generator::{ObjectId, Release};
@@ -29,8 +28,8 @@ use whipstaff_generator::{ObjectId, Release};
 const MAX_ROUNDS: usize = 200;
 
 /// One run for one component.
-pub(super) struct Run<'a> {
-    pub(super) component: &'a Component,
+pub(super) struct Run<'a, C> {
+    pub(super) component: &'a C,
     pub(super) context: &'a Context,
     pub(super) memory: &'a mut Memory,
     pub(super) status: ComponentStatus,
@@ -41,18 +40,18 @@ pub(super) struct Run<'a> {
     pub(super) unsaved: bool,
 }
 
-impl<'a> Run<'a> {
+impl<'a, C: Component> Run<'a, C> {
     /// Starts from the status that was written last, whoever wrote it. Nothing when the component is gone: the cache may not know
     /// yet, and what is applied for a component without a finalizer would stay for ever.
     pub(super) async fn new(
-        component: &'a Component,
+        component: &'a C,
         context: &'a Context,
         memory: &'a mut Memory,
     ) -> Result<Option<Self>, ReconcileError> {
         let namespace = component.namespace().unwrap_or_default();
         if memory.status.is_none() {
             // The cache may lag behind what a predecessor wrote; an inventory that lacks an item would lose an object.
-            let api: Api<Component> = Api::namespaced(context.client.0.clone(), &namespace);
+            let api: Api<C> = Api::namespaced(context.client.0.clone(), &namespace);
             let stored = api.get_opt(&component.name_any()).await;
             let stored = stored.map_err(|cause| ReconcileError::Component {
                 verb: "read the component",
@@ -60,14 +59,14 @@ impl<'a> Run<'a> {
             })?;
             let same = stored.filter(|stored| stored.uid() == component.uid());
             let Some(stored) = same else { return Ok(None) };
-            memory.status = Some(stored.status.unwrap_or_default());
+            memory.status = Some(stored.status().cloned().unwrap_or_default());
         }
-        let account = component.spec.service_account_name.as_deref();
+        let account = component.service_account_name();
         Ok(Some(Self {
             component,
             context,
             status: memory.status.clone().unwrap_or_default(),
-            owner: OwnerId::new(&context.cluster, &namespace, &component.name_any()),
+            owner: OwnerId::new(&context.owners, &namespace, &component.name_any()),
             objects: context.identities.objects(&namespace, account)?,
             memory,
             namespace,
@@ -91,7 +90,7 @@ impl<'a> Run<'a> {
             interval,
         )
         .await?;
-        self.status.source = Some(SourceStatus {
+        self.status.source = (!artifact.url.is_empty()).then(|| SourceStatus {
             url: artifact.url.clone(),
             revision: artifact.revision.clone(),
             digest: artifact.digest.to_string(),
@@ -123,7 +122,6 @@ impl<'a> Run<'a> {
         release: Release,
         resources: &Resources,
     ) -> Result<Desired, PrepareError> {
-        let helm = self.component.spec.helm.as_ref();
         prepare(
             &rendered.generated,
             &PrepareOptions {
@@ -131,8 +129,8 @@ impl<'a> Run<'a> {
                 namespace: self.target_namespace(),
                 is_upgrade: release.is_upgrade,
                 revision: release.revision,
-                hooks: helm.and_then(|helm| helm.hooks).unwrap_or(true),
-                adoption: self.policies().adoption.unwrap_or_default(),
+                hooks: self.component.runs_hooks(),
+                adoption: self.component.policies().adoption.unwrap_or_default(),
                 resources,
             },
         )
@@ -161,7 +159,7 @@ impl<'a> Run<'a> {
 
     async fn settle(&mut self, desired: &Desired) -> Result<Outcome, ReconcileError> {
         self.watch(desired, None).await?;
-        let policies = self.policies();
+        let policies = self.component.policies();
         let policies = Policies {
             create_namespaces: policies.missing_namespaces.unwrap_or_default()
                 == MissingNamespacesPolicy::Create,
@@ -391,15 +389,8 @@ impl<'a> Run<'a> {
     }
 
     pub(super) fn target_namespace(&self) -> &str {
-        self.component
-            .spec
-            .target_namespace
-            .as_deref()
-            .unwrap_or(&self.namespace)
-    }
-
-    fn policies(&self) -> SpecPolicies {
-        self.component.spec.policies.unwrap_or_default()
+        let target = self.component.target_namespace();
+        target.unwrap_or(&self.namespace)
     }
 }
 

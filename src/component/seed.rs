@@ -2,7 +2,8 @@
 
 use super::context::Context;
 use super::error::ReconcileError;
-use crate::api::v1alpha1::{Component, Randomness};
+use super::resource::Component;
+use crate::api::v1alpha1::Randomness;
 use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::Secret;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
@@ -60,8 +61,8 @@ pub(super) fn secret_name(component: &str) -> String {
 ///
 /// The Secret has no owner reference: backup tools restore objects with new UIDs, and the garbage collector would then take the
 /// seed away, and with it every password that is derived from it. The component's finalizer removes it instead.
-pub(super) async fn read_or_create(
-    component: &Component,
+pub(super) async fn read_or_create<C: Component>(
+    component: &C,
     context: &Context,
 ) -> Result<SeedKey, ReconcileError> {
     let (api, name) = secret(component, context);
@@ -86,7 +87,10 @@ pub(super) async fn read_or_create(
 }
 
 /// Removes a component's seed, if there is one.
-pub(super) async fn delete(component: &Component, context: &Context) -> Result<(), ReconcileError> {
+pub(super) async fn delete<C: Component>(
+    component: &C,
+    context: &Context,
+) -> Result<(), ReconcileError> {
     let (api, name) = secret(component, context);
     let failed = |cause| ReconcileError::Seed {
         name: name.clone(),
@@ -107,7 +111,7 @@ pub(super) async fn delete(component: &Component, context: &Context) -> Result<(
     }
 }
 
-fn secret(component: &Component, context: &Context) -> (Api<Secret>, String) {
+fn secret<C: Component>(component: &C, context: &Context) -> (Api<Secret>, String) {
     let namespace = component.namespace().unwrap_or_default();
     (
         Api::namespaced(context.client.0.clone(), &namespace),
@@ -123,7 +127,7 @@ fn key(secret: &Secret) -> Option<SeedKey> {
     bytes.0.as_slice().try_into().ok().map(SeedKey)
 }
 
-fn new_secret(component: &Component, name: &str, bytes: [u8; 32]) -> Secret {
+fn new_secret<C: Component>(component: &C, name: &str, bytes: [u8; 32]) -> Secret {
     let note = "Passwords and keys that templates make are derived from this. Whoever deletes it makes them all change.";
     let annotations = [("whipstaff.dev/component", component.name_any())]
         .into_iter()

@@ -6,6 +6,7 @@
     reason = "a test that cannot go on has failed"
 )]
 
+mod custom;
 mod deletion;
 mod drift;
 mod failures;

@@ -1,6 +1,6 @@
 //! What a generator reports when it cannot render.
 
-use crate::Consulted;
+use crate::{Consulted, ObjectError};
 use std::fmt;
 
 /// Why generation failed; drives whether the host retries.
@@ -164,6 +164,12 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0.message)
+    }
+}
+
+impl From<ObjectError> for Error {
+    fn from(cause: ObjectError) -> Self {
+        Self::new(ErrorKind::Output, "invalid object").caused_by(cause)
     }
 }
 

@@ -47,6 +47,12 @@ pub trait Runtime {
     /// The text's own error.
     fn tpl(&mut self, source: &Bytes, data: &Value) -> Result<Bytes, FunctionError>;
 
+    /// Takes steps from the budget, for work that the engine does not see: loops of functions and of other template engines.
+    ///
+    /// # Errors
+    /// A limit error when the budget or the time is used up.
+    fn step(&mut self, count: u64) -> Result<(), FunctionError>;
+
     /// The environment.
     fn environment(&mut self) -> &mut dyn Environment;
 

@@ -23,7 +23,7 @@ mod parse;
 
 pub use dialect::{Dialect, DialectError};
 pub use environment::{Environment, Options, Runtime};
-pub use execute::{ExecuteError, Renderer, TemplateSet, core_functions};
+pub use execute::{ExecuteError, ForeignTemplates, Renderer, TemplateSet, core_functions};
 pub use function::{Function, FunctionError, FunctionErrorKind, FunctionTable, Signature, Type};
 pub use host::{Host, Method, MethodCall};
 pub use parse::ParseError;

@@ -66,7 +66,10 @@ impl RenderError {
             below.unwrap_or(path).to_owned()
         };
         match self {
-            Self::Compile(error) => Some(Location::line(inside(&error.name), error.line)),
+            Self::Compile(error) => Some(match error.column {
+                Some(column) => Location::column(inside(&error.name), error.line, column),
+                None => Location::line(inside(&error.name), error.line),
+            }),
             Self::Template(error) => Some(Location::column(
                 inside(&error.name),
                 error.line,

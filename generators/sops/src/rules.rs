@@ -10,10 +10,10 @@ use crate::error::SopsError;
 const DEFAULT_UNENCRYPTED_SUFFIX: &str = "_unencrypted";
 
 /// The longest pattern in bytes.
-const MAX_PATTERN_BYTES: usize = 4 * 1024;
+const MAX_PATTERN_BYTES: usize = 1024;
 
-/// The most memory a compiled pattern takes.
-const MAX_COMPILED_PATTERN_BYTES: usize = 1024 * 1024;
+/// The most memory a compiled pattern takes, which is also what a character of a key costs at most.
+const MAX_COMPILED_PATTERN_BYTES: usize = 32 * 1024;
 
 /// A file's one rule.
 #[derive(Debug)]
@@ -141,6 +141,16 @@ mod tests {
     fn patterns_that_are_not_understood_are_refused() {
         assert!(rule("encrypted_regex", "(").is_err());
         assert!(rule("encrypted_regex", "((((a{1000}){1000}){1000}){1000})").is_err());
+        let words: Vec<_> = (0..60).map(|at| format!("databasePassword{at}")).collect();
+        let many: &'static str = format!("^({})$", words.join("|")).leak();
+        assert!(many.len() > 1_000 && rule("encrypted_regex", many).is_err());
+        assert!(
+            rule(
+                "encrypted_regex",
+                "^(data|stringData|password|token|secretKey)$"
+            )
+            .is_ok()
+        );
         assert!(Rule::read(|_| Some("a")).is_err());
     }
 }

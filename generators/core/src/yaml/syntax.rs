@@ -1,136 +1,167 @@
-//! Documents as they are written, before texts become numbers, booleans or nulls.
+//! The tree of a document as it is written: nothing is resolved, and styles, tags and anchors are kept.
 
-use super::compose::{NodeKind, Tree};
+use super::compose::MAX_DEPTH;
 use super::error::Error;
 use super::input::Input;
-use super::parser::Parser;
+use super::parser::{Event, EventKind, Parser};
+pub use super::scanner::ScalarStyle;
 
 /// The place of a node in its [`SyntaxTree`].
 pub type SyntaxId = usize;
 
-/// A node as it is written.
+/// What a node of a document is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum SyntaxNode {
-    /// A text that is no collection.
-    Scalar {
-        /// The text, without quotes and with its escapes replaced.
-        text: String,
-        /// The full tag, `tag:yaml.org,2002:int` for `!!int`; empty without one.
-        tag: String,
-        /// Whether it stands there without quotes, so that it may be something else than a string.
-        plain: bool,
-    },
-    /// Items in their order.
-    Sequence(Vec<SyntaxId>),
-    /// Keys with their values, in their order.
-    Mapping(Vec<(SyntaxId, SyntaxId)>),
-    /// Another mention of an anchored node. It may be one that the alias itself is in.
+pub enum SyntaxKind {
+    /// Text.
+    Scalar(String),
+    /// Another node, by its anchor.
     Alias(SyntaxId),
+    /// Nodes in their order.
+    Sequence(Vec<SyntaxId>),
+    /// Keys and values in turn.
+    Mapping(Vec<SyntaxId>),
 }
 
-/// A document as it is written: comments, styles and anchors' names are gone, everything else is there.
+/// A node of a document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SyntaxNode {
+    /// What it is.
+    pub kind: SyntaxKind,
+    /// The full tag that is written in front of it, empty without one.
+    pub tag: String,
+    /// How a scalar is written.
+    pub style: ScalarStyle,
+    /// Whether a collection is written in brackets.
+    pub flow: bool,
+    /// The line it starts at, counted from 1.
+    pub line: usize,
+}
+
+/// A document: its nodes, the root being the first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SyntaxTree {
-    nodes: Vec<(SyntaxNode, usize)>,
+    /// All nodes, each behind the one that holds it.
+    pub nodes: Vec<SyntaxNode>,
 }
 
-impl SyntaxTree {
-    /// The node that holds all others.
-    pub const ROOT: SyntaxId = 0;
-
-    /// A node; none is at an id of another tree, and no root is in an empty document.
-    pub fn node(&self, id: SyntaxId) -> Option<&SyntaxNode> {
-        self.nodes.get(id).map(|(node, _)| node)
-    }
-
-    /// The line a node starts at, counted from 1.
-    pub fn line(&self, id: SyntaxId) -> Option<usize> {
-        self.nodes.get(id).map(|(_, line)| *line)
-    }
-}
-
-/// Reads all documents of a text as they are written, for readers with rules of their own for what a text stands for.
-///
-/// Collections are nested 1,000 deep at most. Aliases are not followed: whoever follows them has to limit how often and how deep.
+/// Reads the first document of a text as it is written; none if there is no document.
 ///
 /// # Errors
-/// When the text is not YAML.
-pub fn syntax(text: &str) -> Result<Vec<SyntaxTree>, Error> {
+/// When the text is not YAML, or an alias has no anchor.
+///
+/// **Source**: the parser half of `decode.go` of go.yaml.in/yaml v3.0.4, without comments.
+pub fn parse_tree(text: &str) -> Result<Option<SyntaxTree>, Error> {
+    let input = Input::from_str(text)?;
+    next_tree(&mut Parser::new(&input))
+}
+
+/// Reads all documents of a text as [`parse_tree`] reads the first.
+///
+/// # Errors
+/// As [`parse_tree`], for the first document that cannot be read.
+pub fn parse_trees(text: &str) -> Result<Vec<SyntaxTree>, Error> {
     let input = Input::from_str(text)?;
     let mut parser = Parser::new(&input);
     let mut trees = Vec::new();
-    while let Some(tree) = super::compose(&mut parser)? {
-        trees.push(written(tree));
+    while let Some(tree) = next_tree(&mut parser)? {
+        trees.push(tree);
     }
     Ok(trees)
 }
 
-fn written(tree: Tree<'_>) -> SyntaxTree {
-    let nodes = tree.nodes.into_iter().map(|node| {
-        let line = node.start.line as usize + 1;
-        let kind = match node.kind {
-            NodeKind::Scalar { value, implicit } => SyntaxNode::Scalar {
-                text: value.into_owned(),
-                tag: node.tag,
-                plain: implicit,
-            },
-            NodeKind::Alias { target, .. } => SyntaxNode::Alias(target),
-            NodeKind::Sequence(items) => SyntaxNode::Sequence(items),
-            NodeKind::Mapping(children) => SyntaxNode::Mapping(
-                children
-                    .chunks_exact(2)
-                    .filter_map(|pair| match pair {
-                        [key, value] => Some((*key, *value)),
-                        _ => None,
-                    })
-                    .collect(),
-            ),
+fn next_tree(parser: &mut Parser<'_>) -> Result<Option<SyntaxTree>, Error> {
+    loop {
+        let Some(event) = parser.next_event()? else {
+            return Ok(None);
         };
-        (kind, line)
-    });
-    SyntaxTree {
-        nodes: nodes.collect(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn scalar(tree: &SyntaxTree, id: SyntaxId) -> (&str, bool) {
-        match tree.node(id) {
-            Some(SyntaxNode::Scalar { text, plain, .. }) => (text, *plain),
-            other => panic!("{other:?}"),
+        match event.kind {
+            EventKind::StreamEnd => return Ok(None),
+            EventKind::DocumentStart => break,
+            _ => {}
         }
     }
+    let mut builder = Builder::default();
+    loop {
+        let Some(event) = parser.next_event()? else {
+            return Err(Error::plain(
+                "attempted to go past the end of stream; corrupted value?",
+            ));
+        };
+        if builder.add(event)? {
+            break;
+        }
+    }
+    parser.next_event()?;
+    Ok(Some(SyntaxTree {
+        nodes: builder.nodes,
+    }))
+}
 
-    #[test]
-    fn texts_keep_their_letters_and_whether_they_are_quoted() {
-        let trees = syntax("a: 0644\n\"b\": 'yes'\n---\n- &x 1\n- *x\n").unwrap();
-        let Some(SyntaxNode::Mapping(pairs)) = trees[0].node(SyntaxTree::ROOT) else {
-            panic!("{trees:?}");
-        };
-        let texts: Vec<_> = pairs
-            .iter()
-            .flat_map(|(key, value)| [scalar(&trees[0], *key), scalar(&trees[0], *value)])
-            .collect();
-        assert_eq!(
-            texts,
-            [("a", true), ("0644", true), ("b", false), ("yes", false)]
+#[derive(Default)]
+struct Builder {
+    nodes: Vec<SyntaxNode>,
+    anchors: std::collections::HashMap<String, SyntaxId>,
+    open: Vec<SyntaxId>,
+}
+
+impl Builder {
+    /// Adds an event's node; true once the root is complete.
+    fn add(&mut self, event: Event<'_>) -> Result<bool, Error> {
+        let opens = matches!(
+            event.kind,
+            EventKind::SequenceStart | EventKind::MappingStart
         );
-        let Some(SyntaxNode::Sequence(items)) = trees[1].node(SyntaxTree::ROOT) else {
-            panic!("{trees:?}");
+        let kind = match event.kind {
+            EventKind::Scalar => SyntaxKind::Scalar(event.value.into_owned()),
+            EventKind::Alias => SyntaxKind::Alias(self.anchored(event.anchor.unwrap_or_default())?),
+            EventKind::SequenceStart => SyntaxKind::Sequence(Vec::new()),
+            EventKind::MappingStart => SyntaxKind::Mapping(Vec::new()),
+            _ => {
+                self.open.pop();
+                return Ok(self.open.is_empty());
+            }
         };
-        assert_eq!(trees[1].node(items[1]), Some(&SyntaxNode::Alias(items[0])));
-        assert_eq!(trees[1].line(items[1]), Some(5));
+        let id = self.nodes.len();
+        if let Some(name) = event.anchor
+            && event.kind != EventKind::Alias
+        {
+            self.anchors.insert(name.to_owned(), id);
+        }
+        self.nodes.push(SyntaxNode {
+            kind,
+            tag: event.tag,
+            style: event.style,
+            flow: event.flow,
+            line: event.start.line as usize + 1,
+        });
+        self.attach(id);
+        if opens {
+            self.open.push(id);
+            if self.open.len() > MAX_DEPTH {
+                let problem = format!("exceeded max depth of {MAX_DEPTH}");
+                return Err(Error::scanner(problem, event.start));
+            }
+        }
+        Ok(self.open.is_empty())
     }
 
-    #[test]
-    fn tags_are_given_in_full() {
-        let trees = syntax("!!int 3\n").unwrap();
-        assert!(matches!(
-            trees[0].node(SyntaxTree::ROOT),
-            Some(SyntaxNode::Scalar { tag, .. }) if tag == "tag:yaml.org,2002:int"
-        ));
+    fn anchored(&self, name: &str) -> Result<SyntaxId, Error> {
+        self.anchors
+            .get(name)
+            .copied()
+            .ok_or_else(|| Error::plain(format!("unknown anchor '{name}' referenced")))
+    }
+
+    fn attach(&mut self, id: SyntaxId) {
+        let Some(parent) = self
+            .open
+            .last()
+            .and_then(|parent| self.nodes.get_mut(*parent))
+        else {
+            return;
+        };
+        if let SyntaxKind::Sequence(children) | SyntaxKind::Mapping(children) = &mut parent.kind {
+            children.push(id);
+        }
     }
 }

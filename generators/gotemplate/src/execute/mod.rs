@@ -26,7 +26,7 @@ mod set;
 
 pub use failure::ExecuteError;
 pub use helm::core_functions;
-pub use set::TemplateSet;
+pub use set::{ForeignTemplates, TemplateSet};
 
 use crate::{Environment, Options, Value};
 use core::Core;

@@ -1,10 +1,11 @@
 //! Named templates.
 
+use super::failure::ExecuteError;
 use crate::{
-    FunctionTable, ParseError,
+    FunctionTable, ParseError, Runtime, Value,
     parse::{Tree, parse},
 };
-use std::{collections::HashMap, sync::Arc};
+use std::{collections::HashMap, fmt, sync::Arc};
 
 /// Templates of one text, or of several.
 pub(super) type Trees = HashMap<Arc<str>, Arc<Tree>>;
@@ -14,6 +15,24 @@ pub(super) type Trees = HashMap<Arc<str>, Arc<Tree>>;
 pub struct TemplateSet {
     functions: Arc<FunctionTable>,
     trees: Trees,
+    foreign: Option<Arc<dyn ForeignTemplates>>,
+}
+
+/// Templates of another engine, which Go templates include by name as if they were their own.
+pub trait ForeignTemplates: fmt::Debug + Send + Sync {
+    /// Whether there is a template of this name.
+    fn contains(&self, name: &str) -> bool;
+
+    /// Renders a template. The rendering that it is a part of gives functions, environment and budgets.
+    ///
+    /// # Errors
+    /// [`ExecuteError`] with a text in Go's form: `template: name:line:column: executing "name" at <node>: message`.
+    fn render(
+        &self,
+        name: &str,
+        data: &Value,
+        runtime: &mut dyn Runtime,
+    ) -> Result<Vec<u8>, ExecuteError>;
 }
 
 impl TemplateSet {
@@ -22,7 +41,13 @@ impl TemplateSet {
         Self {
             functions,
             trees: Trees::new(),
+            foreign: None,
         }
+    }
+
+    /// Adds another engine's templates, for names that no template of this set has.
+    pub fn set_foreign(&mut self, templates: Arc<dyn ForeignTemplates>) {
+        self.foreign = Some(templates);
     }
 
     /// Parses a text under a name, and the templates that it defines. A later definition replaces an earlier one unless it is
@@ -53,6 +78,12 @@ impl TemplateSet {
 
     pub(super) fn get(&self, name: &str) -> Option<&Arc<Tree>> {
         self.trees.get(name)
+    }
+
+    /// The other engine's templates, if they have this one.
+    pub(super) fn foreign(&self, name: &str) -> Option<Arc<dyn ForeignTemplates>> {
+        let foreign = self.foreign.as_ref()?;
+        foreign.contains(name).then(|| Arc::clone(foreign))
     }
 
     pub(super) fn functions(&self) -> &FunctionTable {

@@ -5,7 +5,10 @@
 use std::collections::HashSet;
 
 use serde_json::{Map, Number, Value};
-use whipstaff_generator::yaml::{self, SyntaxId, SyntaxNode, SyntaxTree};
+use whipstaff_generator::yaml;
+use whipstaff_generator::yaml::syntax::{
+    ScalarStyle, SyntaxId, SyntaxKind, SyntaxTree, parse_trees,
+};
 
 use super::Format;
 use super::scalar;
@@ -13,9 +16,12 @@ use crate::error::SopsError;
 use crate::metadata::METADATA_KEY;
 use crate::tree::{Documents, Extent, Node, utf8};
 
+/// The place of a document's root.
+const ROOT: SyntaxId = 0;
+
 /// Reads a stream. Metadata are in each of its documents, and those of the first count.
 pub(super) fn read(text: &str) -> Result<(Documents, Option<Node>), SopsError> {
-    let trees = yaml::syntax(text).map_err(|error| Format::Yaml.syntax(error.line()))?;
+    let trees = parse_trees(text).map_err(|error| Format::Yaml.syntax(error.line()))?;
     let mut extent = Extent::default();
     let mut metadata = None;
     let mut documents = Vec::with_capacity(trees.len());
@@ -24,10 +30,10 @@ pub(super) fn read(text: &str) -> Result<(Documents, Option<Node>), SopsError> {
             tree,
             extent: &mut extent,
         };
-        let mut entries = match reader.node(SyntaxTree::ROOT)? {
+        let mut entries = match reader.node(ROOT)? {
             Node::Map(entries) => entries,
             Node::Null => Vec::new(),
-            _ => return Err(Format::Yaml.syntax(tree.line(SyntaxTree::ROOT))),
+            _ => return Err(Format::Yaml.syntax(line(tree, ROOT))),
         };
         let place = entries.iter().position(|(key, _)| key == METADATA_KEY);
         if let Some(place) = place {
@@ -65,56 +71,61 @@ impl Reader<'_, '_> {
     fn node(&mut self, id: SyntaxId) -> Result<Node, SopsError> {
         self.extent.count()?;
         let tree = self.tree;
-        match tree.node(id) {
-            None => Ok(Node::Null),
-            Some(SyntaxNode::Scalar { text, tag, plain }) => {
-                scalar::node(text, tag, *plain).ok_or_else(|| self.problem(id))
+        let Some(written) = tree.nodes.get(id) else {
+            return Ok(Node::Null);
+        };
+        match &written.kind {
+            SyntaxKind::Scalar(text) => {
+                let plain = written.style == ScalarStyle::Plain;
+                scalar::node(text, &written.tag, plain).ok_or_else(|| self.problem(id))
             }
-            Some(SyntaxNode::Alias(target)) => {
+            SyntaxKind::Alias(target) => {
                 // An alias can be inside of what it stands for.
                 self.extent.enter()?;
                 let node = self.node(*target);
                 self.extent.leave();
                 node
             }
-            Some(SyntaxNode::Sequence(items)) => {
+            SyntaxKind::Sequence(items) => {
                 self.extent.enter()?;
                 let items: Result<_, _> = items.iter().map(|item| self.node(*item)).collect();
                 self.extent.leave();
                 Ok(Node::List(items?))
             }
-            Some(SyntaxNode::Mapping(pairs)) => {
+            SyntaxKind::Mapping(children) => {
                 self.extent.enter()?;
-                let entries = self.entries(pairs);
+                let entries = self.entries(children);
                 self.extent.leave();
                 Ok(Node::Map(entries?))
             }
         }
     }
 
-    fn entries(
-        &mut self,
-        pairs: &[(SyntaxId, SyntaxId)],
-    ) -> Result<Vec<(String, Node)>, SopsError> {
-        let mut seen = HashSet::with_capacity(pairs.len());
-        let mut entries = Vec::with_capacity(pairs.len());
-        for (key, value) in pairs {
+    fn entries(&mut self, children: &[SyntaxId]) -> Result<Vec<(String, Node)>, SopsError> {
+        let mut seen = HashSet::with_capacity(children.len() / 2);
+        let mut entries = Vec::with_capacity(children.len() / 2);
+        for pair in children.chunks_exact(2) {
+            let &[key, value] = pair else { continue };
             // SOPS has no other keys than strings.
-            let Node::Text(name) = self.node(*key)? else {
-                return Err(self.problem(*key));
+            let Node::Text(name) = self.node(key)? else {
+                return Err(self.problem(key));
             };
-            let name = String::from_utf8(name).map_err(|_| self.problem(*key))?;
+            let name = String::from_utf8(name).map_err(|_| self.problem(key))?;
             if !seen.insert(name.clone()) {
-                return Err(self.problem(*key));
+                return Err(self.problem(key));
             }
-            entries.push((name, self.node(*value)?));
+            entries.push((name, self.node(value)?));
         }
         Ok(entries)
     }
 
     fn problem(&self, id: SyntaxId) -> SopsError {
-        Format::Yaml.syntax(self.tree.line(id))
+        Format::Yaml.syntax(line(self.tree, id))
     }
+}
+
+fn line(tree: &SyntaxTree, id: SyntaxId) -> Option<usize> {
+    tree.nodes.get(id).map(|node| node.line)
 }
 
 fn value(node: &Node, key: &str) -> Result<Value, SopsError> {

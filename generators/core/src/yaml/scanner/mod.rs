@@ -20,6 +20,7 @@ mod token;
 use std::collections::{BTreeMap, VecDeque};
 
 use self::simple_key::SimpleKey;
+pub use self::token::ScalarStyle;
 pub(super) use self::token::{Mark, Token, TokenData, TokenKind};
 use super::error::Error;
 use super::input::Input;
@@ -96,6 +97,18 @@ impl<'a> Scanner<'a> {
             simple_keys: vec![SimpleKey::default()],
             simple_key_of_token: BTreeMap::new(),
         }
+    }
+
+    /// Goes to a place inside of a block collection, to scan one scalar there.
+    pub(super) fn go_to(&mut self, position: usize, column: u32, indent: i64) {
+        self.position = position;
+        self.mark.column = column;
+        self.indent = indent;
+    }
+
+    /// The place in the text, in bytes.
+    pub(super) fn position(&self) -> usize {
+        self.position
     }
 
     /// The token at the head of the queue.

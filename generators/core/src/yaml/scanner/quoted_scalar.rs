@@ -5,21 +5,28 @@ use std::borrow::Cow;
 use super::super::character::{byte, is_blank, is_break, width};
 use super::super::error::Error;
 use super::tag::hexadecimal;
-use super::{Scanner, Token, TokenData, TokenKind};
+use super::{ScalarStyle, Scanner, Token, TokenData, TokenKind};
 
 impl<'a> Scanner<'a> {
     /// Scans a scalar in quotes.
-    pub(super) fn scan_quoted_scalar(&mut self, single: bool) -> Result<Token<'a>, Error> {
+    pub(in crate::yaml) fn scan_quoted_scalar(&mut self, single: bool) -> Result<Token<'a>, Error> {
         let start = self.mark;
         self.skip();
         let value = match self.scan_simple_quoted(single) {
             Some(value) => Cow::Borrowed(value),
-            None => Cow::Owned(self.scan_quoted_content(single)?),
+            None => Cow::Owned(
+                self.scan_quoted_content(single)
+                    .map_err(|error| error.inside(start, true))?,
+            ),
         };
         self.skip();
         let data = TokenData::Scalar {
             value,
-            plain: false,
+            style: if single {
+                ScalarStyle::SingleQuoted
+            } else {
+                ScalarStyle::DoubleQuoted
+            },
         };
         Ok(Token {
             kind: TokenKind::Scalar,
