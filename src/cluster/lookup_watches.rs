@@ -33,6 +33,8 @@ pub(crate) struct WatchedQuestion {
     pub(crate) namespace: String,
     /// Name, or empty for all objects.
     pub(crate) name: String,
+    /// Label selector, or empty; means nothing beside a name.
+    pub(crate) selector: String,
 }
 
 /// The watches of all questions.
@@ -141,6 +143,8 @@ impl LookupWatches {
         let mut config = watcher::Config::default();
         if !question.name.is_empty() {
             config = config.fields(&format!("metadata.name={}", question.name));
+        } else if !question.selector.is_empty() {
+            config = config.labels(&question.selector);
         }
         let mut events = watcher(api, config).default_backoff().boxed();
         let mut listing = Versions::new();

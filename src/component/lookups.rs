@@ -59,6 +59,7 @@ pub(super) fn watchable(
             resource: resource.clone(),
             namespace: question.namespace.clone(),
             name: question.name.clone(),
+            selector: question.selector.clone(),
         };
         Some((question, versions(answer)))
     });
@@ -73,6 +74,7 @@ pub(super) fn reported(questions: &[LookupQuestion]) -> Vec<LookedUp> {
             kind,
             namespace,
             name,
+            ..
         } = question.clone();
         LookedUp {
             api_version,
@@ -129,6 +131,7 @@ mod tests {
             kind: "ConfigMap".to_owned(),
             namespace: "n".to_owned(),
             name: String::new(),
+            ..LookupQuestion::default()
         };
         snapshot.insert(question, answer);
         snapshot

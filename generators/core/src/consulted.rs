@@ -12,4 +12,6 @@ pub struct Consulted {
     pub random: bool,
     /// Whether the time was asked for.
     pub clock: bool,
+    /// Whether [`Input::component`](crate::Input::component) was read: a change of it may change the output.
+    pub component: bool,
 }

@@ -53,6 +53,8 @@ pub struct Input<'a> {
     pub capabilities: &'a Capabilities,
     /// Live objects that are known so far.
     pub lookups: &'a LookupSnapshot,
+    /// The component that is rendered for, as the API server shows it, for generators whose templates see it.
+    pub component: Option<&'a Value>,
     /// Where random values come from.
     pub seed: Seed,
     /// What a rendering may use up.
@@ -60,7 +62,7 @@ pub struct Input<'a> {
 }
 
 impl<'a> Input<'a> {
-    /// An input with an installation's release, a random seed and default limits.
+    /// An input with an installation's release, a random seed, default limits and no component.
     pub fn new(
         namespace: &'a str,
         name: &'a str,
@@ -75,6 +77,7 @@ impl<'a> Input<'a> {
             release: Release::default(),
             capabilities,
             lookups,
+            component: None,
             seed: Seed::Random,
             limits: Limits::default(),
         }

@@ -18,6 +18,12 @@ pub trait Environment: fmt::Debug {
 
     /// The time: seconds of the Unix epoch and nanoseconds.
     fn now(&mut self) -> (i64, u32);
+
+    /// A value that the host lends to functions of its own, by a name that both agree on.
+    fn value(&mut self, name: &str) -> Option<Value> {
+        let _ = name;
+        None
+    }
 }
 
 /// How a [`Renderer`](crate::Renderer) executes.

@@ -23,7 +23,6 @@ mod compile;
 mod context;
 mod decode;
 mod dependencies;
-mod environment;
 mod error;
 mod files;
 mod generator;

@@ -7,7 +7,6 @@ use crate::{
     compile::{Compiler, render_order},
     context::{ContextBuilder, ReleaseObject, Renderable, is_partial, values_type},
     dependencies::process_dependencies,
-    environment::{CurrentTemplate, RenderEnvironment},
     error::RenderError,
     manifest::{HookManifest, Manifest, Values, sort_manifests},
     schema::Validator,
@@ -19,6 +18,7 @@ use crate::{
 use std::{collections::BTreeMap, sync::Arc};
 use whipstaff_generator::{Consulted, Limits, LookupSnapshot, Seed};
 use whipstaff_gotemplate::{Dialect, FunctionTable, Map, Options, Renderer, Value};
+use whipstaff_sprig::{CurrentTemplate, RenderEnvironment};
 
 /// What templates rendered to, by their paths.
 pub(crate) type RenderedFiles = BTreeMap<String, Vec<u8>>;
@@ -95,12 +95,8 @@ impl CompiledChart {
         Self {
             chart: Arc::new(chart),
             dialect,
-<<<<<<< HEAD
-            compiler: Compiler::new(dialect),
-            schemas: Validator::default(),
-=======
             compiler: Compiler::new(functions),
->>>>>>> main
+            schemas: Validator::default(),
         }
     }
 

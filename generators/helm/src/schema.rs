@@ -99,7 +99,14 @@ impl Validator {
     }
 }
 
-<<<<<<< HEAD
+/// Validates values against one schema.
+///
+/// # Errors
+/// The violations, one a line.
+pub(crate) fn validate_values(schema: &[u8], values: &Json) -> Result<(), String> {
+    Compiled::new(schema)?.validate(values)
+}
+
 impl Compiled {
     fn new(schema: &[u8]) -> Result<Self, String> {
         let schema: Json = serde_json::from_slice(schema).map_err(|error| error.to_string())?;
@@ -121,24 +128,6 @@ fn describe_all(error: &ValidationError<'_, '_>) -> String {
         describe(cause, 1, &mut text);
     }
     text
-=======
-/// Validates values against one schema.
-///
-/// # Errors
-/// The violations, one a line.
-pub(crate) fn validate_values(schema: &[u8], values: &Json) -> Result<(), String> {
-    let schema: Json = serde_json::from_slice(schema).map_err(|error| error.to_string())?;
-    let (schemas, index) = compile(schema)?;
-    schemas.validate(values, index).map_err(|error| {
-        let mut text = String::new();
-        let mut causes: Vec<_> = error.causes.iter().collect();
-        sort(&mut causes);
-        for cause in causes {
-            describe(cause, 1, &mut text);
-        }
-        text
-    })
->>>>>>> main
 }
 
 fn compile(mut schema: Json) -> Result<(Schemas, SchemaIndex), String> {

@@ -216,6 +216,7 @@ fn lookups_are_answered_from_the_snapshot_and_recorded() {
         kind: "Secret".to_owned(),
         namespace: "apps".to_owned(),
         name: "s".to_owned(),
+        ..LookupQuestion::default()
     };
     let first = generate(&*prepared, &json!({}), |_| {}).unwrap();
     assert_eq!(

@@ -235,6 +235,7 @@ fn both_kinds_of_templates_draw_from_the_same_seed_and_share_questions() {
         kind: "Secret".to_owned(),
         namespace: "n".to_owned(),
         name: "s".to_owned(),
+        ..LookupQuestion::default()
     };
     assert_eq!(first.consulted.lookups, [question]);
 }

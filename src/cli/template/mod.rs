@@ -17,7 +17,7 @@ use anyhow::{Context, Result, bail};
 use name::NameArguments;
 use output::OutputArguments;
 use server::Server;
-use std::path::Path;
+use std::{mem::ManuallyDrop, path::Path};
 use whipstaff_generator::{Limits, LookupQuestion, LookupSnapshot, Seed};
 use whipstaff_helm::{
     Chart, CompiledChart, Dialect, Map, ReleaseObject, RenderCapabilities, RenderError,
@@ -108,7 +108,7 @@ pub(crate) fn run(arguments: &TemplateArguments) -> Result<()> {
     let chart = arguments.load(chart)?;
     let job = Job {
         arguments,
-        chart: CompiledChart::new(chart, arguments.dialect),
+        chart: ManuallyDrop::new(CompiledChart::new(chart, arguments.dialect)),
         name,
         values: arguments.values.merge(arguments.dialect)?,
     };
@@ -164,7 +164,8 @@ type Outcome = Result<Rendered, Box<RenderError>>;
 /// A chart with everything that it is rendered with.
 struct Job<'a> {
     arguments: &'a TemplateArguments,
-    chart: CompiledChart,
+    /// The process ends once it has been rendered: to free it piece by piece would be in vain.
+    chart: ManuallyDrop<CompiledChart>,
     name: String,
     values: Map,
 }

@@ -76,6 +76,15 @@ impl Budget {
         usize::try_from(left).unwrap_or(usize::MAX)
     }
 
+    /// What is left of the limits.
+    pub(super) fn left(&self) -> Limits {
+        let mut left = self.limits;
+        left.steps = left.steps.saturating_sub(self.steps);
+        left.output_bytes = left.output_bytes.saturating_sub(self.bytes);
+        left.time = left.time.saturating_sub(self.started.elapsed());
+        left
+    }
+
     pub(super) fn too_large(&self) -> FunctionError {
         let limit = self.limits.output_bytes;
         FunctionError::limit(format!("rendering produces more than {limit} bytes"))

@@ -160,7 +160,8 @@ impl<'a> Core<'a> {
         if let Some(known) = self.texts.get(source) {
             return known.clone();
         }
-        let parsed = parse(ROOT_NAME, source, self.set.functions()).map(Arc::new);
+        let (functions, delimiters) = (self.set.functions(), self.set.delimiters());
+        let parsed = parse(ROOT_NAME, source, functions, delimiters).map(Arc::new);
         if self.texts.len() < MAX_CACHED_TEXTS {
             self.texts.insert(source.clone(), parsed.clone());
         }
@@ -243,7 +244,8 @@ pub(super) fn quoted(text: &[u8]) -> String {
     String::from_utf8_lossy(&quote(text)).into_owned()
 }
 
-fn without_no_value(out: Vec<u8>) -> Vec<u8> {
+/// Takes every `<no value>` out of an output: Helm cannot tell those that the engine wrote from others.
+pub fn without_no_value(out: Vec<u8>) -> Vec<u8> {
     let mut kept = Vec::new();
     let mut rest = out.as_slice();
     while let Some(offset) = memchr::memmem::find(rest, NO_VALUE) {

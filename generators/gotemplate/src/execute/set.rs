@@ -2,7 +2,7 @@
 
 use super::failure::ExecuteError;
 use crate::{
-    FunctionTable, ParseError, Runtime, Value,
+    Delimiters, FunctionTable, ParseError, Runtime, Value,
     parse::{Tree, parse},
 };
 use std::{collections::HashMap, fmt, sync::Arc};
@@ -14,6 +14,7 @@ pub(super) type Trees = HashMap<Arc<str>, Arc<Tree>>;
 #[derive(Debug, Clone)]
 pub struct TemplateSet {
     functions: Arc<FunctionTable>,
+    delimiters: Delimiters,
     trees: Trees,
     foreign: Option<Arc<dyn ForeignTemplates>>,
 }
@@ -40,6 +41,7 @@ impl TemplateSet {
     pub fn new(functions: Arc<FunctionTable>) -> Self {
         Self {
             functions,
+            delimiters: Delimiters::default(),
             trees: Trees::new(),
             foreign: None,
         }
@@ -50,13 +52,19 @@ impl TemplateSet {
         self.foreign = Some(templates);
     }
 
+    /// The same set, whose texts from here on, those given to `tpl` too, have actions between these delimiters.
+    #[must_use]
+    pub fn with_delimiters(self, delimiters: Delimiters) -> Self {
+        Self { delimiters, ..self }
+    }
+
     /// Parses a text under a name, and the templates that it defines. A later definition replaces an earlier one unless it is
     /// empty, as in Go.
     ///
     /// # Errors
     /// [`ParseError`] with Go's text.
     pub fn parse(&mut self, name: &str, source: &[u8]) -> Result<(), ParseError> {
-        for (name, tree) in parse(name, source, &self.functions)? {
+        for (name, tree) in parse(name, source, &self.functions, &self.delimiters)? {
             if !tree.is_empty || !self.trees.contains_key(&name) {
                 self.trees.insert(name, tree);
             }
@@ -84,6 +92,10 @@ impl TemplateSet {
     pub(super) fn foreign(&self, name: &str) -> Option<Arc<dyn ForeignTemplates>> {
         let foreign = self.foreign.as_ref()?;
         foreign.contains(name).then(|| Arc::clone(foreign))
+    }
+
+    pub(super) fn delimiters(&self) -> &Delimiters {
+        &self.delimiters
     }
 
     pub(super) fn functions(&self) -> &FunctionTable {

@@ -1,7 +1,7 @@
 //! Actions and control structures (`text/template/parse/parse.go`).
 
 use super::{
-    ParseError,
+    Delimiters, ParseError,
     lexer::{Keyword, Lexer, Token, TokenKind},
     scope::Scope,
     tree::{Branch, Builtin, Call, Callee, Node, Span, Tree},
@@ -28,6 +28,7 @@ pub(crate) fn parse(
     name: &str,
     source: &[u8],
     functions: &FunctionTable,
+    delimiters: &Delimiters,
 ) -> Result<HashMap<Arc<str>, Arc<Tree>>, ParseError> {
     if source.len() > MAX_SOURCE_BYTES {
         let message = format!("text is larger than {MAX_SOURCE_BYTES} bytes");
@@ -42,7 +43,7 @@ pub(crate) fn parse(
     let mut text = Text {
         name: name.clone(),
         source: source.into(),
-        lexer: Lexer::new(source, !has("break"), !has("continue")),
+        lexer: Lexer::new(source, delimiters, !has("break"), !has("continue")),
         functions,
         trees: HashMap::new(),
         names: HashSet::new(),

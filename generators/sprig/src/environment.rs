@@ -3,58 +3,77 @@
 use sha2::{Digest, Sha256};
 use std::{
     cell::RefCell,
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     rc::Rc,
     time::{SystemTime, UNIX_EPOCH},
 };
 use whipstaff_generator::{Consulted, LookupQuestion, LookupSnapshot, Seed};
-use whipstaff_gotemplate::{Environment, FunctionError};
+use whipstaff_gotemplate::{Environment, FunctionError, Value};
+
+/// Most different questions that one rendering asks of the cluster.
+pub const MAX_LOOKUPS: usize = 10_000;
+
+/// The name that the component is lent by; who asks for it is recorded in [`Consulted::component`].
+pub const COMPONENT_VALUE: &str = "component";
 
 /// The environment of one rendering.
 ///
 /// With a stable seed, each template has random bytes of its own, so that a change of one template does not change the passwords
 /// that another one makes.
 #[derive(Debug)]
-pub(crate) struct RenderEnvironment<'a> {
+pub struct RenderEnvironment<'a> {
     snapshot: &'a LookupSnapshot,
     questions: BTreeSet<LookupQuestion>,
     random: bool,
     clock: bool,
+    component: bool,
     seed: Seed,
     stream: Stream,
     template: CurrentTemplate,
+    values: BTreeMap<&'static str, Value>,
 }
 
 /// Name of the template that is being rendered; the one who renders sets it.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct CurrentTemplate(Rc<RefCell<String>>);
+pub struct CurrentTemplate(Rc<RefCell<String>>);
 
 impl CurrentTemplate {
     /// Says which template is rendered from here on.
-    pub(crate) fn set(&self, name: &str) {
+    pub fn set(&self, name: &str) {
         name.clone_into(&mut self.0.borrow_mut());
     }
 }
 
 impl<'a> RenderEnvironment<'a> {
-    pub(crate) fn new(snapshot: &'a LookupSnapshot, seed: Seed, template: CurrentTemplate) -> Self {
+    /// An environment that answers from a snapshot and draws from a seed.
+    pub fn new(snapshot: &'a LookupSnapshot, seed: Seed, template: CurrentTemplate) -> Self {
         Self {
             snapshot,
             questions: BTreeSet::new(),
             random: false,
             clock: false,
+            component: false,
             seed,
             stream: Stream::default(),
             template,
+            values: BTreeMap::new(),
         }
     }
 
+    /// Lends a value to functions that ask for it by this name.
+    #[must_use]
+    pub fn with_value(mut self, name: &'static str, value: Value) -> Self {
+        self.values.insert(name, value);
+        self
+    }
+
     /// What was asked for.
-    pub(crate) fn into_consulted(self) -> Consulted {
+    pub fn into_consulted(self) -> Consulted {
         let mut consulted = Consulted::default();
         consulted.lookups = self.questions.into_iter().collect();
         consulted.random = self.random;
         consulted.clock = self.clock;
+        consulted.component = self.component;
         consulted
     }
 }
@@ -62,7 +81,10 @@ impl<'a> RenderEnvironment<'a> {
 impl Environment for RenderEnvironment<'_> {
     fn lookup(&mut self, question: LookupQuestion) -> Result<serde_json::Value, FunctionError> {
         let answer = self.snapshot.get(&question).cloned();
-        self.questions.insert(question);
+        if self.questions.insert(question) && self.questions.len() > MAX_LOOKUPS {
+            let message = format!("more than {MAX_LOOKUPS} objects are looked up");
+            return Err(FunctionError::limit(message));
+        }
         Ok(answer.unwrap_or_default())
     }
 
@@ -91,6 +113,11 @@ impl Environment for RenderEnvironment<'_> {
             ),
             Err(_) => (0, 0),
         }
+    }
+
+    fn value(&mut self, name: &str) -> Option<Value> {
+        self.component |= name == COMPONENT_VALUE;
+        self.values.get(name).cloned()
     }
 }
 
@@ -172,12 +199,29 @@ mod tests {
     }
 
     #[test]
+    fn no_more_questions_are_asked_than_the_limit_allows() {
+        let snapshot = LookupSnapshot::new();
+        let template = CurrentTemplate::default();
+        let mut environment = RenderEnvironment::new(&snapshot, Seed::Random, template);
+        let question = |number: usize| LookupQuestion {
+            name: number.to_string(),
+            ..LookupQuestion::default()
+        };
+        for number in 0..MAX_LOOKUPS {
+            assert!(environment.lookup(question(number)).is_ok(), "{number}");
+        }
+        assert!(environment.lookup(question(0)).is_ok());
+        assert!(environment.lookup(question(MAX_LOOKUPS)).is_err());
+    }
+
+    #[test]
     fn questions_are_recorded_whether_they_are_answered_or_not() {
         let question = |name: &str| LookupQuestion {
             api_version: "v1".to_owned(),
             kind: "Secret".to_owned(),
             namespace: "n".to_owned(),
             name: name.to_owned(),
+            ..LookupQuestion::default()
         };
         let mut snapshot = LookupSnapshot::new();
         snapshot.insert(question("known"), serde_json::json!({"kind": "Secret"}));
