@@ -95,7 +95,7 @@ impl<'a> Reader<'a> {
         let mut end = 0;
         for (at, byte) in line.iter().enumerate() {
             match byte {
-                b' ' => continue,
+                b' ' => {}
                 b'\t' => return None,
                 b':' if self.is_colon(start + at) => {
                     // A blank before the colon is rare enough.
