@@ -40,7 +40,7 @@ impl Reader<'_> {
         match self.byte(self.at) {
             b'\n' => Some(false),
             b'#' if self.at > start => Some(false),
-            b'\t' | b'#' => None,
+            b'#' | b'\t' => None,
             _ => Some(true),
         }
     }
