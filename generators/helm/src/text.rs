@@ -9,6 +9,9 @@ use crate::{
 use whipstaff_generator::HookEvent;
 use whipstaff_gotemplate::Dialect;
 
+/// Bytes that stand around a part's path and content.
+const PART_FRAME: usize = "---\n# Source: \n\n".len();
+
 /// What of a rendering is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TextOptions {
@@ -48,13 +51,21 @@ pub fn text_parts(rendered: &Rendered, options: TextOptions) -> Vec<TextPart<'_>
 
 /// The whole output.
 pub fn render_text(rendered: &Rendered, options: TextOptions) -> Vec<u8> {
-    let mut manifests = Vec::new();
-    for part in manifest_parts(rendered, options) {
-        write_part(&mut manifests, part);
+    let (manifests, hooks) = (
+        manifest_parts(rendered, options),
+        hook_parts(rendered, options),
+    );
+    let parts = manifests.iter().chain(&hooks);
+    let bytes = parts.map(|part| part.path.len() + part.content.len() + PART_FRAME);
+    let mut text = Vec::with_capacity(bytes.sum::<usize>() + 1);
+    for part in manifests {
+        write_part(&mut text, part);
     }
-    let mut text = trim_end(trim_start(&manifests)).to_vec();
+    text.truncate(trim_end(&text).len());
+    let leading = text.len() - trim_start(&text).len();
+    text.drain(..leading);
     text.push(b'\n');
-    for part in hook_parts(rendered, options) {
+    for part in hooks {
         write_part(&mut text, part);
     }
     text

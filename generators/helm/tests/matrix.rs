@@ -87,7 +87,11 @@ fn expected(check: &Json, dialect: Dialect) -> Result<String, String> {
         return Err(error.to_owned());
     }
     let in_line = !dialect.is_v4() || special == "line" || outcome["line"].is_array();
-    let parts = if outcome["line"].is_array() { &outcome["line"] } else { &outcome["fails"] };
+    let parts = if outcome["line"].is_array() {
+        &outcome["line"]
+    } else {
+        &outcome["fails"]
+    };
     let [place, node, message] = [0, 1, 2].map(|index| parts[index].as_str().unwrap_or_default());
     Err(if in_line {
         format!("template: m/{FILE}:{place}: executing \"m/{FILE}\" at <{node}>: {message}")
@@ -107,7 +111,9 @@ fn compare(area: &str, dialect: Dialect) -> (usize, Vec<String>) {
         let (found, expected) = (render(&chart, template, dialect), expected(&check, dialect));
         count += 1;
         if found != expected {
-            failures.push(format!("{dialect} {template}\n  helm {expected:?}\n  ours {found:?}"));
+            failures.push(format!(
+                "{dialect} {template}\n  helm {expected:?}\n  ours {found:?}"
+            ));
         }
     }
     (count, failures)
@@ -125,7 +131,11 @@ fn check(area: &'static str) {
     assert!(count > 4000, "only {count} checks were read");
     let shown = std::env::var("SHOWN").map_or(SHOWN, |shown| shown.parse().unwrap());
     let list = failures[..failures.len().min(shown)].join("\n");
-    assert!(failures.is_empty(), "{} of {count}:\n{list}", failures.len());
+    assert!(
+        failures.is_empty(),
+        "{} of {count}:\n{list}",
+        failures.len()
+    );
 }
 
 #[test]

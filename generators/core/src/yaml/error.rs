@@ -16,8 +16,8 @@ use super::scanner::Mark;
 pub struct Error {
     message: String,
     problem: Cow<'static, str>,
-    line: Option<usize>,
-    column: Option<usize>,
+    line: Option<u32>,
+    column: Option<u32>,
     reading: bool,
     third: Option<u32>,
 }
@@ -25,12 +25,12 @@ pub struct Error {
 impl Error {
     /// The line the problem was found at, counted from 1, if it has one.
     pub fn line(&self) -> Option<usize> {
-        self.line
+        self.line.map(|line| line as usize)
     }
 
     /// The column the problem was found at, counted in characters from 1, if it has one.
     pub fn column(&self) -> Option<usize> {
-        self.column
+        self.column.map(|column| column as usize)
     }
 
     /// What is wrong, without any position: `mapping values are not allowed in this context`.
@@ -90,7 +90,7 @@ impl Error {
 
     /// The same problem at a known place, which the text does not mention.
     pub(super) fn at_line(mut self, line: usize) -> Self {
-        self.line = Some(line);
+        self.line = Some(line as u32);
         self
     }
 
@@ -106,8 +106,8 @@ impl Error {
             None => format!("yaml: {problem}"),
         };
         Self {
-            line: Some(mark.line as usize + 1),
-            column: Some(mark.column as usize + 1),
+            line: Some(mark.line + 1),
+            column: Some(mark.column + 1),
             ..Self::with_message(message, problem)
         }
     }

@@ -78,7 +78,9 @@ fn render(input: &LintInput<'_>, chart: &Chart) -> Result<Option<RenderedFiles>,
     let values = coalesce(&values).map_err(|error| error.to_string())?;
     if !input.skip_schema_validation {
         let validator = Validator::default();
-        validator.validate(&tree, &values).map_err(|error| error.to_string())?;
+        validator
+            .validate(&tree, &values)
+            .map_err(|error| error.to_string())?;
     }
     let mut capabilities = RenderCapabilities::offline(dialect);
     if let Some(version) = input.kube_version {
