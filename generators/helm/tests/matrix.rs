@@ -4,6 +4,7 @@
 
 use serde_json::Value as Json;
 use std::{
+    collections::HashSet,
     fs,
     path::{Path, PathBuf},
     thread,
@@ -87,7 +88,11 @@ fn expected(check: &Json, dialect: Dialect) -> Result<String, String> {
         return Err(error.to_owned());
     }
     let in_line = !dialect.is_v4() || special == "line" || outcome["line"].is_array();
-    let parts = if outcome["line"].is_array() { &outcome["line"] } else { &outcome["fails"] };
+    let parts = if outcome["line"].is_array() {
+        &outcome["line"]
+    } else {
+        &outcome["fails"]
+    };
     let [place, node, message] = [0, 1, 2].map(|index| parts[index].as_str().unwrap_or_default());
     Err(if in_line {
         format!("template: m/{FILE}:{place}: executing \"m/{FILE}\" at <{node}>: {message}")
@@ -96,7 +101,14 @@ fn expected(check: &Json, dialect: Dialect) -> Result<String, String> {
     })
 }
 
+/// Checks whose outcome differs and has to: the reasons are in `COMPATIBILITY.md`.
+fn known() -> HashSet<String> {
+    let list = fs::read_to_string(folder().join("known.txt")).unwrap();
+    list.lines().map(str::to_owned).collect()
+}
+
 fn compare(area: &str, dialect: Dialect) -> (usize, Vec<String>) {
+    let known = known();
     let mut chart = FileTree::new();
     read_tree(&folder().join("chart"), "", &mut chart);
     let checks = fs::read_to_string(folder().join(format!("{area}.jsonl"))).unwrap();
@@ -106,8 +118,9 @@ fn compare(area: &str, dialect: Dialect) -> (usize, Vec<String>) {
         let template = check["template"].as_str().unwrap();
         let (found, expected) = (render(&chart, template, dialect), expected(&check, dialect));
         count += 1;
-        if found != expected {
-            failures.push(format!("{dialect} {template}\n  helm {expected:?}\n  ours {found:?}"));
+        let name = format!("{dialect} {}", template.replace('\n', "\\n"));
+        if (found == expected) == known.contains(&name) {
+            failures.push(format!("{name}\n  helm {expected:?}\n  ours {found:?}"));
         }
     }
     (count, failures)
@@ -125,7 +138,11 @@ fn check(area: &'static str) {
     assert!(count > 4000, "only {count} checks were read");
     let shown = std::env::var("SHOWN").map_or(SHOWN, |shown| shown.parse().unwrap());
     let list = failures[..failures.len().min(shown)].join("\n");
-    assert!(failures.is_empty(), "{} of {count}:\n{list}", failures.len());
+    assert!(
+        failures.is_empty(),
+        "{} of {count}:\n{list}",
+        failures.len()
+    );
 }
 
 #[test]
