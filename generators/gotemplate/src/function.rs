@@ -43,8 +43,8 @@ pub enum Type {
     Int,
     /// `int64`.
     Int64,
-    /// `uint64`.
-    Uint64,
+    /// `uint32`.
+    Uint32,
     /// `float64`.
     Float64,
     /// `string`.
