@@ -2,10 +2,6 @@
 
 /// Flags that every command of Helm has. Those that say where the cluster is are used by commands that talk to one; the others have no
 /// effect and are taken for the sake of scripts.
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a flag of its own, with Helm's name"
-)]
 #[derive(Debug, Default, clap::Args)]
 pub(super) struct GlobalArguments {
     /// Kubeconfig file

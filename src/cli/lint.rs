@@ -33,7 +33,7 @@ pub(crate) struct LintArguments {
     #[arg(long, default_value = "v4")]
     dialect: Dialect,
     /// Namespace of the release
-    #[arg(short, long, default_value = "default")]
+    #[arg(short, long, env = "HELM_NAMESPACE", default_value = "default")]
     namespace: String,
     /// Fail on warnings of Helm's checks too
     #[arg(long)]
@@ -206,7 +206,7 @@ impl Report {
 /// A chart's files, and where it is.
 fn read(chart: &str) -> Result<(FileTree, String)> {
     let path = Path::new(chart);
-    if chart.ends_with(".tgz") || chart.ends_with(".tar.gz") {
+    if is_packed(chart) {
         if !path.exists() {
             bail!("unable to open tarball: open {chart}: no such file or directory");
         }
@@ -218,6 +218,15 @@ fn read(chart: &str) -> Result<(FileTree, String)> {
         bail!("unable to check Chart.yaml file in chart: stat {shown}: no such file or directory");
     }
     Ok((read_folder(path)?, absolute(path)))
+}
+
+/// Whether a path is that of a packed chart, as Helm tells.
+#[expect(
+    clippy::case_sensitive_file_extension_comparisons,
+    reason = "as Helm compares them"
+)]
+fn is_packed(path: &str) -> bool {
+    path.ends_with(".tgz") || path.ends_with(".tar.gz")
 }
 
 fn absolute(path: &Path) -> String {
@@ -254,7 +263,7 @@ fn subcharts(folder: &Path, depth: usize, charts: &mut Vec<String>) {
         let is_folder = path.symlink_metadata().is_ok_and(|m| m.is_dir());
         if path.file_name().is_some_and(|name| name == "Chart.yaml") {
             charts.push(folder.display().to_string());
-        } else if shown.ends_with(".tgz") || shown.ends_with(".tar.gz") {
+        } else if is_packed(&shown) {
             charts.push(shown);
         }
         if is_folder && depth < MAX_SUBCHART_DEPTH {

@@ -7,10 +7,11 @@ mod global;
 mod lint;
 mod operator;
 mod repository;
+mod switches;
 mod template;
 mod values;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 use std::{process::ExitCode, time::Duration};
 
 /// A person waits for the output and can stop it: the time that the operator grants would only be in the way.
@@ -22,6 +23,14 @@ const TIME_LIMIT: Duration = Duration::from_hours(1);
 pub struct Cli {
     #[command(subcommand)]
     command: Command,
+}
+
+impl Cli {
+    /// What the process was called with. Ends the process when that cannot be understood, or is answered by a text of help.
+    pub fn of_process() -> Self {
+        let arguments = switches::without_values(&Self::command(), std::env::args_os());
+        Self::parse_from(arguments)
+    }
 }
 
 #[derive(Debug, Subcommand)]

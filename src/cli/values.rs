@@ -94,9 +94,10 @@ fn read_input(path: &str) -> Result<Vec<u8>> {
     }
     if path.starts_with("http://") || path.starts_with("https://") {
         let fetcher = FileFetcher::new(&Trust::default())?;
-        return Ok(block_on(async {
-            Ok(fetcher.fetch(path, None, MAX_VALUES_BYTES as usize).await?)
-        })?);
+        return block_on(async {
+            let limit = MAX_VALUES_BYTES as usize;
+            Ok(fetcher.fetch(path, None, limit).await?)
+        });
     }
     let file = fs::File::open(path).with_context(|| format!("cannot open {path}"))?;
     file.take(MAX_VALUES_BYTES)

@@ -23,6 +23,8 @@ const WITHOUT_EFFECT: &[&[&str]] = &[
     &["--force-replace"],
     &["--hide-notes"],
     &["--include-crds"],
+    &["--include-crds=true"],
+    &["--no-hooks=false"],
     &["--insecure-skip-tls-verify"],
     &["--keyring", "x"],
     &["--kube-apiserver", "https://nowhere.invalid"],

@@ -59,7 +59,7 @@ pub(crate) fn refused(folder: &Path, arguments: &[&str]) -> String {
     whipstaff(folder, &[&["template"], arguments].concat()).failure()
 }
 
-/// The files of a chart with one ConfigMap, whose name is that of the chart.
+/// The files of a chart with one `ConfigMap`, whose name is that of the chart.
 pub(crate) fn chart(name: &str, version: &str, more: &str) -> Vec<(String, String)> {
     let metadata = format!("apiVersion: v2\nname: {name}\nversion: {version}\n{more}");
     let template = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: \"{{ .Chart.Name }}\"}\ndata: {version: \"{{ .Chart.Version }}\"}\n";

@@ -1,6 +1,7 @@
 //! Charts behind addresses and in repositories.
 
 use crate::program::{packed, refused, template};
+use std::fmt::Write as _;
 use std::path::Path;
 use whipstaff_generator::Digest;
 use whipstaff_test_support::{ChartServer, Serving};
@@ -13,9 +14,11 @@ fn repository() -> ChartServer {
         let archive = packed("shop", version);
         let digest = Digest::of(&archive).to_string();
         let digest = digest.trim_start_matches("sha256:");
-        index += &format!(
-            "  - {{name: shop, version: {version}, urls: [shop-{version}.tgz], digest: {digest}}}\n"
-        );
+        writeln!(
+            index,
+            "  - {{name: shop, version: {version}, urls: [shop-{version}.tgz], digest: {digest}}}"
+        )
+        .unwrap();
         server.put(&format!("/stable/shop-{version}.tgz"), archive);
     }
     server.put("/stable/index.yaml", index);

@@ -583,6 +583,11 @@ impl Map {
         Rc::ptr_eq(&self.entries, &other.entries)
     }
 
+    /// What tells this map from all others that exist at the same time.
+    pub fn identity(&self) -> usize {
+        Rc::as_ptr(&self.entries).addr()
+    }
+
     /// The same map under another type, as a conversion in Go gives it: what is changed in one shows in the other.
     #[must_use]
     pub fn with_type(&self, map_type: MapType) -> Self {

@@ -70,6 +70,24 @@ pub const DEFAULT_API_VERSIONS: &[&str] = &[
     "apiextensions.k8s.io/v1",
 ];
 
+/// What Helm 4.1 (Kubernetes 1.35) and 4.2 (1.36) know in the place of an API version that 4.3 (1.37) knows.
+fn known_instead<'a>(version: &'a &'a str, dialect: Dialect) -> &'a [&'a str] {
+    match (dialect, *version) {
+        (
+            Dialect::V4_1 | Dialect::V4_2,
+            "lifecycle.k8s.io/v1alpha1" | "storagemigration.k8s.io/v1",
+        ) => &[],
+        (Dialect::V4_1, "autoscaling/v2") => &[
+            "autoscaling/v2",
+            "autoscaling/v2beta1",
+            "autoscaling/v2beta2",
+        ],
+        (Dialect::V4_1, "scheduling.k8s.io/v1alpha3") => &["scheduling.k8s.io/v1alpha1"],
+        (Dialect::V4_2, "scheduling.k8s.io/v1alpha3") => &["scheduling.k8s.io/v1alpha2"],
+        _ => std::slice::from_ref(version),
+    }
+}
+
 /// The API versions and the Kubernetes version that templates see.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RenderCapabilities {
@@ -145,18 +163,24 @@ impl RenderKubeVersion {
 }
 
 impl RenderCapabilities {
-    /// What Helm assumes without a cluster.
-    pub fn offline() -> Self {
-        let (major, minor) = ("1".to_owned(), "37".to_owned());
+    /// What Helm assumes without a cluster: what the client library of its version knows.
+    pub fn offline(dialect: Dialect) -> Self {
+        let minor = match dialect {
+            Dialect::V4_1 => "35",
+            Dialect::V4_2 => "36",
+            _ => "37",
+        };
+        let version = format!("v1.{minor}.0");
         Self {
             kube_version: RenderKubeVersion {
-                version: DEFAULT_KUBE_VERSION.to_owned(),
-                normalized: DEFAULT_KUBE_VERSION.to_owned(),
-                major,
-                minor,
+                normalized: version.clone(),
+                version,
+                major: "1".to_owned(),
+                minor: minor.to_owned(),
             },
             api_versions: DEFAULT_API_VERSIONS
                 .iter()
+                .flat_map(|version| known_instead(version, dialect))
                 .map(|&version| version.to_owned())
                 .collect(),
         }
@@ -572,7 +596,7 @@ mod tests {
 
     #[test]
     fn offline_capabilities_know_group_versions_but_no_kinds() {
-        let offline = RenderCapabilities::offline();
+        let offline = RenderCapabilities::offline(Dialect::V4_3);
         assert_eq!(offline.kube_version.version, "v1.37.0");
         assert!(
             offline

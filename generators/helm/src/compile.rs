@@ -6,7 +6,7 @@ use std::{
     fmt,
     sync::{Arc, Mutex, PoisonError},
 };
-use whipstaff_gotemplate::{Dialect, FunctionTable, ParseError, TemplateSet};
+use whipstaff_gotemplate::{FunctionTable, ParseError, TemplateSet};
 use whipstaff_tera::{SUFFIX, TeraCompileError, TeraSource, TeraTemplates};
 
 /// Most template sets that are kept. Which subcharts are enabled decides which templates there are, so that a chart usually needs
@@ -72,10 +72,10 @@ impl fmt::Debug for Compiler {
 }
 
 impl Compiler {
-    /// A compiler for templates that may call a dialect's functions.
-    pub(crate) fn new(dialect: Dialect) -> Self {
+    /// A compiler for templates that may call these functions.
+    pub(crate) fn new(functions: FunctionTable) -> Self {
         Self {
-            functions: Arc::new(whipstaff_sprig::functions(dialect)),
+            functions: Arc::new(functions),
             kept: Mutex::new(Vec::new()),
         }
     }

@@ -17,7 +17,7 @@ use crate::{
 };
 use std::{collections::BTreeMap, sync::Arc};
 use whipstaff_generator::{Consulted, Limits, LookupSnapshot, Seed};
-use whipstaff_gotemplate::{Dialect, Map, Options, Renderer, Value};
+use whipstaff_gotemplate::{Dialect, FunctionTable, Map, Options, Renderer, Value};
 use whipstaff_sprig::{CurrentTemplate, RenderEnvironment};
 
 /// What templates rendered to, by their paths.
@@ -85,10 +85,16 @@ pub struct CompiledChart {
 impl CompiledChart {
     /// A chart to be rendered in a dialect. Templates are compiled when they are first needed, for values decide which are.
     pub fn new(chart: Chart, dialect: Dialect) -> Self {
+        Self::with_functions(chart, dialect, whipstaff_sprig::functions(dialect))
+    }
+
+    /// A chart whose templates may call these functions and no others but the built-in ones: those of [`functions`](crate::functions)
+    /// with some of your own added, for example.
+    pub fn with_functions(chart: Chart, dialect: Dialect, functions: FunctionTable) -> Self {
         Self {
             chart: Arc::new(chart),
             dialect,
-            compiler: Compiler::new(dialect),
+            compiler: Compiler::new(functions),
         }
     }
 

@@ -38,7 +38,7 @@ fn render_with(
             revision: 1,
             is_upgrade: false,
         },
-        capabilities: RenderCapabilities::offline(),
+        capabilities: RenderCapabilities::offline(chart.dialect()),
         lookups: &lookups,
         seed: Seed::Stable {
             key: [3; 32],

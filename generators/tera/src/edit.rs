@@ -22,6 +22,12 @@ impl Edits {
         self.replace(at, 0, text);
     }
 
+    /// Whether the last text that was put before a place is this one.
+    pub(crate) fn ends_with(&self, at: usize, text: &str) -> bool {
+        let last = self.edits.iter().rev().find(|edit| edit.at == at);
+        last.is_some_and(|edit| edit.text == text)
+    }
+
     /// Puts a text in the place of another.
     pub(crate) fn replace(
         &mut self,

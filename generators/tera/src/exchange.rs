@@ -70,6 +70,19 @@ pub(crate) struct Exchange {
     known: HashMap<usize, Known>,
 }
 
+/// Texts, lists and maps that one crossing has met, by their addresses: what is shared on one side is shared on the other.
+type Met<K, T> = HashMap<K, T>;
+
+/// A value of Go's, kept so that nothing else gets its address, and what it became.
+struct Given {
+    _kept: Value,
+    value: tera::Value,
+    weight: Weight,
+}
+
+/// Shortest text that is worth sharing.
+const MIN_SHARED_TEXT: usize = 64;
+
 /// Where a list's or map's contents are. No two live ones are at the same place.
 fn address(value: &tera::Value) -> Option<usize> {
     if let Some(map) = value.as_map() {
@@ -80,6 +93,22 @@ fn address(value: &tera::Value) -> Option<usize> {
     }
     let bytes = value.as_bytes().filter(|bytes| !bytes.is_empty())?;
     Some(bytes.as_ptr().addr())
+}
+
+/// Where the contents of a text, list or map of Go's are, and the name of its type: one map may have several.
+type Identity = (usize, &'static str);
+
+fn identity(value: &Value) -> Option<Identity> {
+    match value {
+        Value::String(text) if text.len() >= MIN_SHARED_TEXT => {
+            Some((text.as_ptr().addr(), "string"))
+        }
+        Value::List(list) if !list.is_empty() => {
+            Some((list.as_ptr().addr(), list.list_type().name()))
+        }
+        Value::Map(map) => Some((map.identity(), map.map_type().name)),
+        _ => None,
+    }
 }
 
 fn too_deep() -> FunctionError {
@@ -95,12 +124,14 @@ impl Exchange {
         value: &Value,
         runtime: &mut dyn Runtime,
     ) -> Result<tera::Value, FunctionError> {
-        Ok(self.give_at(value, runtime, 0)?.0)
+        let mut met = Met::new();
+        Ok(self.give_at(value, &mut met, runtime, 0)?.0)
     }
 
     fn give_at(
         &mut self,
         value: &Value,
+        met: &mut Met<Identity, Given>,
         runtime: &mut dyn Runtime,
         depth: u32,
     ) -> Result<(tera::Value, Weight), FunctionError> {
@@ -108,6 +139,29 @@ impl Exchange {
             return Err(too_deep());
         }
         runtime.step(1)?;
+        let identity = identity(value);
+        if let Some(known) = identity.and_then(|identity| met.get(&identity)) {
+            return Ok((known.value.clone(), known.weight));
+        }
+        let (given, weight) = self.give_new(value, met, runtime, depth)?;
+        if let Some(identity) = identity {
+            let known = Given {
+                _kept: value.clone(),
+                value: given.clone(),
+                weight,
+            };
+            met.insert(identity, known);
+        }
+        Ok((given, weight))
+    }
+
+    fn give_new(
+        &mut self,
+        value: &Value,
+        met: &mut Met<Identity, Given>,
+        runtime: &mut dyn Runtime,
+        depth: u32,
+    ) -> Result<(tera::Value, Weight), FunctionError> {
         let scalar = |value: tera::Value| Ok((value, Weight::text(0)));
         match value {
             Value::Nil => scalar(tera::Value::none()),
@@ -137,7 +191,7 @@ impl Exchange {
                 let mut weight = Weight::text(0);
                 let mut items = Vec::with_capacity(list.len());
                 for item in list.iter() {
-                    let (item, of_item) = self.give_at(item, runtime, depth + 1)?;
+                    let (item, of_item) = self.give_at(item, met, runtime, depth + 1)?;
                     weight.add(of_item);
                     items.push(item);
                 }
@@ -146,11 +200,11 @@ impl Exchange {
             Value::Map(map) => {
                 let entries = map.entries().into_iter();
                 let entries = entries.map(|(key, item)| (key.to_text().into_owned(), item));
-                self.give_map(value, entries, runtime, depth)
+                self.give_map(value, entries, met, runtime, depth)
             }
             Value::Host(host) => {
                 if let Some(data) = host.to_data() {
-                    let (data, weight) = self.give_at(&data, runtime, depth + 1)?;
+                    let (data, weight) = self.give_at(&data, met, runtime, depth + 1)?;
                     return Ok(self.keep(data, Some(value), weight));
                 }
                 if let Some(entries) = host.entries() {
@@ -159,7 +213,7 @@ impl Exchange {
                         other => printed(&other),
                     };
                     let entries = entries.into_iter().map(|(key, item)| (text(key), item));
-                    return self.give_map(value, entries, runtime, depth);
+                    return self.give_map(value, entries, met, runtime, depth);
                 }
                 // Bytes print as text and, unlike text, can be told apart when they come back.
                 let text = host.print();
@@ -173,13 +227,14 @@ impl Exchange {
         &mut self,
         value: &Value,
         entries: impl Iterator<Item = (String, Value)>,
+        met: &mut Met<Identity, Given>,
         runtime: &mut dyn Runtime,
         depth: u32,
     ) -> Result<(tera::Value, Weight), FunctionError> {
         let mut weight = Weight::text(0);
         let mut given = IndexMap::new();
         for (key, item) in entries {
-            let (item, of_item) = self.give_at(&item, runtime, depth + 1)?;
+            let (item, of_item) = self.give_at(&item, met, runtime, depth + 1)?;
             weight.add(of_item);
             weight.add(Weight::text(key.len()));
             given.insert(Key::from(key), item);
@@ -204,6 +259,11 @@ impl Exchange {
         (value, weight)
     }
 
+    /// Number of lists and maps that are kept.
+    pub(crate) fn kept(&self) -> usize {
+        self.known.len()
+    }
+
     /// Says what a map that was made for Tera stands for.
     pub(crate) fn stands_for(&mut self, value: &tera::Value, origin: &Value) {
         self.keep(value.clone(), Some(origin), Weight::text(0));
@@ -215,12 +275,13 @@ impl Exchange {
         value: &tera::Value,
         runtime: &mut dyn Runtime,
     ) -> Result<Value, FunctionError> {
-        self.take_at(value, runtime, 0)
+        self.take_at(value, &mut Met::new(), runtime, 0)
     }
 
     fn take_at(
         &self,
         value: &tera::Value,
+        met: &mut Met<usize, Value>,
         runtime: &mut dyn Runtime,
         depth: u32,
     ) -> Result<Value, FunctionError> {
@@ -231,6 +292,25 @@ impl Exchange {
             return Err(too_deep());
         }
         runtime.step(1)?;
+        let text = value.as_str().filter(|text| text.len() >= MIN_SHARED_TEXT);
+        let address = address(value).or_else(|| Some(text?.as_ptr().addr()));
+        if let Some(known) = address.and_then(|address| met.get(&address)) {
+            return Ok(known.clone());
+        }
+        let taken = self.take_new(value, met, runtime, depth)?;
+        if let Some(address) = address {
+            met.insert(address, taken.clone());
+        }
+        Ok(taken)
+    }
+
+    fn take_new(
+        &self,
+        value: &tera::Value,
+        met: &mut Met<usize, Value>,
+        runtime: &mut dyn Runtime,
+        depth: u32,
+    ) -> Result<Value, FunctionError> {
         if let Some(text) = value.as_str() {
             runtime.step(text.len() as u64 / BYTES_PER_STEP)?;
             return Ok(Value::string(text));
@@ -238,13 +318,13 @@ impl Exchange {
         if let Some(items) = value.as_array() {
             let items = items
                 .iter()
-                .map(|item| self.take_at(item, runtime, depth + 1));
+                .map(|item| self.take_at(item, met, runtime, depth + 1));
             return Ok(Value::list(items.collect::<Result<_, _>>()?));
         }
         if let Some(map) = value.as_map() {
             let mut entries = BTreeMap::new();
             for (key, item) in map {
-                let item = self.take_at(item, runtime, depth + 1)?;
+                let item = self.take_at(item, met, runtime, depth + 1)?;
                 entries.insert(Bytes::from(key.to_string()), item);
             }
             return Ok(Value::Map(Map::new(MapType::ANY, entries)));

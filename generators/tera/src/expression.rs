@@ -8,8 +8,11 @@ use crate::{
 /// Filter on what a loop goes over.
 pub(crate) const ITERATE: &str = "__guard_iterate";
 
-/// Filter on the elements of a comprehension.
+/// Filter on what becomes a part of a list or map, or goes into a filter.
 pub(crate) const ITEM: &str = "__guard_item";
+
+/// Filter on what is concatenated.
+pub(crate) const TEXT: &str = "__guard_text";
 
 /// Filter on what becomes a variable.
 pub(crate) const BOUND: &str = "__guard_bound";
@@ -28,33 +31,48 @@ pub(crate) struct Walk<'w> {
 }
 
 impl Walk<'_> {
-    /// Goes on to a closing bracket, to the end, or to one of the words. `operand` says whether a value comes next, and not an
-    /// operator.
+    /// Goes on to a closing bracket, to the end, or to one of the words or marks. `operand` says whether a value comes next, and not
+    /// an operator.
     pub(crate) fn expression(&mut self, mut operand: bool, stops: &[&str]) {
+        // Whether the value that was begun last is a part of a concatenation, and has no guard yet.
+        let mut is_part = false;
         while let Some(token) = self.tokens.get(self.at) {
-            operand = match (token.kind, self.text(token)) {
+            let text = self.text(token).to_owned();
+            if is_part && !operand && !matches!(text.as_str(), "." | "?." | "[" | "?[" | "(") {
+                self.guard_previous(TEXT);
+                is_part = false;
+            }
+            operand = match (token.kind, text.as_str()) {
                 (Kind::Mark, ")" | "]" | "}") => return,
-                (Kind::Identifier, word) if !operand && stops.contains(&word) => return,
+                (_, stop) if !operand && stops.contains(&stop) => return,
                 (Kind::Mark, "[") if operand => self.array(),
-                (Kind::Mark, "(" | "[" | "?[" | "{") => self.bracket(),
+                (Kind::Mark, "[" | "?[") => self.subscript(),
+                (Kind::Mark, "(" | "{") => self.bracket(),
                 (Kind::Mark, "<") if operand => self.component(),
+                (Kind::Mark, "...") => self.spread(),
                 (Kind::Mark, "." | "?.") => {
                     self.at += 2;
                     false
                 }
                 (Kind::Mark, "|") => {
+                    self.guard_previous(ITEM);
                     self.at += 1;
                     self.filter()
+                }
+                (Kind::Mark, "~") => {
+                    self.guard_previous(TEXT);
+                    is_part = true;
+                    self.at += 1;
+                    true
                 }
                 (Kind::Mark, _) => {
                     self.at += 1;
                     true
                 }
                 (Kind::Identifier, word) => {
-                    // After a value, a word is an operator.
-                    let takes_operand = !operand || word == "not";
                     self.at += 1;
-                    takes_operand
+                    // After a value, a word is an operator.
+                    !operand || word == "not"
                 }
                 (Kind::String | Kind::Number, _) => {
                     self.at += 1;
@@ -62,6 +80,51 @@ impl Walk<'_> {
                 }
             };
         }
+        if is_part && !operand {
+            self.guard_previous(TEXT);
+        }
+    }
+
+    /// Guards the value that was gone over last: a filter binds tighter than what follows.
+    fn guard_previous(&mut self, filter: &str) {
+        let previous = self.at.checked_sub(1).and_then(|at| self.tokens.get(at));
+        let Some(previous) = previous else { return };
+        // Literals are as small as the source.
+        if matches!(previous.kind, Kind::String | Kind::Number) {
+            return;
+        }
+        let guard = format!("|{filter} ");
+        if !self.edits.ends_with(previous.range.end, &guard) {
+            self.edits.insert(previous.range.end, guard);
+        }
+    }
+
+    /// `...value` in a list or map.
+    fn spread(&mut self) -> bool {
+        self.at += 1;
+        let from = self.previous_end();
+        self.expression(true, &[","]);
+        self.wrap(from, self.start(), ITEM);
+        false
+    }
+
+    /// `[index]` or `[from:to]` after a value.
+    fn subscript(&mut self) -> bool {
+        self.at += 1;
+        let mut is_slice = false;
+        loop {
+            self.expression(true, &[":"]);
+            if self.word() != ":" {
+                break;
+            }
+            is_slice = true;
+            self.at += 1;
+        }
+        self.at += 1;
+        if is_slice && !matches!(self.word(), "." | "?." | "[" | "?[") {
+            self.guard_previous(ITEM);
+        }
+        false
     }
 
     fn text(&self, token: &Token) -> &str {

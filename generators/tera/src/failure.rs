@@ -193,7 +193,12 @@ pub(crate) fn execute_error(
                 continue;
             };
             let caller = caller_at(template, at);
-            text = format!("{}error calling include: {text}", caller.frame());
+            let what = if caller.text.starts_with('<') {
+                "component"
+            } else {
+                "include"
+            };
+            text = format!("{}error calling {what}: {text}", caller.frame());
             outermost = caller;
         }
     }

@@ -2,7 +2,7 @@
 //! in an order that changes.
 
 use crate::{
-    expression::{BOUND, FUNCTION_PREFIX, ITEM, ITERATE},
+    expression::{BOUND, FUNCTION_PREFIX, ITEM, ITERATE, TEXT},
     guard::{ENTER, PRINT},
     session::{By, MAX_RANGE, Session, call_method, in_session},
 };
@@ -129,6 +129,9 @@ fn register_guards(tera: &mut Tera) {
         in_session(By::Guard, |session| session.iterate(&value)).map(|()| value)
     });
     tera.register_filter(ITEM, |value: TeraValue, _: Kwargs, _: &State<'_>| {
+        in_session(By::Guard, |session| session.pass(&value)).map(|()| value)
+    });
+    tera.register_filter(TEXT, |value: TeraValue, _: Kwargs, _: &State<'_>| {
         in_session(By::Guard, |session| session.produce(&value)).map(|()| value)
     });
     tera.register_filter(BOUND, |value: TeraValue, _: Kwargs, _: &State<'_>| {

@@ -8,11 +8,14 @@
 //! {% set x = a ~ b %}     ──►  {% set x = (a ~ b)|__guard_bound %}
 //! {{ value }}             ──►  {{ (value)|__guard_print }}
 //! [x * 2 for x in list]   ──►  [(x * 2)|__guard_item for x in (list)|__guard_iterate]
+//! a ~ b                   ──►  a|__guard_text ~ b|__guard_text
+//! a | upper               ──►  a|__guard_item | upper
+//! [...a, b[1:]]           ──►  [...(a)|__guard_item, b[1:]|__guard_item]
 //! <card title={a} />      ──►  <card title={(a)|__guard_bound} />
 //! ```
 //!
 //! Templates, blocks, components and bodies of loops begin with `__guard_enter`, which takes a step, the bytes of text below it, and
-//! looks at the native stack. What stands between guards is bounded by Tera's own limits on expressions. Places in errors are traced
+//! looks at the native stack. Places in errors are traced
 //! back to the source as it was written.
 
 use crate::{
@@ -32,9 +35,6 @@ const GUARD_PREFIX: &str = "__guard_";
 
 /// What Tera shows all variables with, in an order that changes from run to run.
 const DUMP: &str = "__tera_context";
-
-/// Most concatenations (`~`) in one tag: within a tag their results cannot be guarded.
-pub const MAX_CONCATENATIONS: usize = 64;
 
 /// A source with guards.
 #[derive(Debug, Clone, Default)]
@@ -163,13 +163,6 @@ impl Guard<'_> {
             }
             let name = name.to_owned();
             self.guarded.identifiers.insert(name);
-        }
-        let concatenations = markup.tokens.iter().filter(|token| self.text(token) == "~");
-        if concatenations.count() > MAX_CONCATENATIONS {
-            return Err(GuardError {
-                at: markup.range.start,
-                message: format!("a tag has more than {MAX_CONCATENATIONS} concatenations"),
-            });
         }
         Ok(())
     }
@@ -324,7 +317,7 @@ mod tests {
             ("{{- -1 -}}", "{{enter(t=7,at=0,n=0)}}{{-( -1 )|_print-}}"),
             (
                 "{% for k, v in a.in | b %}xyz{% endfor %}",
-                "{{enter(t=7,at=0,n=0)}}{% for k, v in( a.in | b)|_iterate  %}{{enter(t=7,at=26,n=3)}}xyz{% endfor %}",
+                "{{enter(t=7,at=0,n=0)}}{% for k, v in( a.in|_item  | b)|_iterate  %}{{enter(t=7,at=26,n=3)}}xyz{% endfor %}",
             ),
             (
                 "{% for x in y -%} {%- endfor %}",
@@ -332,7 +325,7 @@ mod tests {
             ),
             (
                 "{% set a = b ~ c %}",
-                "{{enter(t=7,at=0,n=0)}}{% set a = (b ~ c )|_bound%}",
+                "{{enter(t=7,at=0,n=0)}}{% set a = (b|_text  ~ c|_text  )|_bound%}",
             ),
             (
                 "{% set_global a | trim -%}b{% endset %}",
@@ -340,7 +333,11 @@ mod tests {
             ),
             (
                 "{{ [x ~ x for x in [y for y in z if y] if x] }}",
-                "{{enter(t=7,at=0,n=0)}}{{( [(x ~ x )|_item for x in( [(y )|_item for y in( z )|_iterate if y] )|_iterate if x] )|_print}}",
+                "{{enter(t=7,at=0,n=0)}}{{( [(x|_text  ~ x|_text  )|_item for x in( [(y )|_item for y in( z )|_iterate if y] )|_iterate if x] )|_print}}",
+            ),
+            (
+                "{{ ['a' ~ b.c[0] ** 2 ~ 3, d[1:], d[:][0], ...e if f else g, -h | i] }}",
+                "{{enter(t=7,at=0,n=0)}}{{( ['a' ~ b.c[0]|_text  ** 2 ~ 3, d[1:]|_item , d[:][0], ...(e if f else g)|_item , -h|_item  | i] )|_print}}",
             ),
             (
                 "{{ [a[for], b.for, c] }}",
@@ -348,7 +345,7 @@ mod tests {
             ),
             (
                 "{{ <a.b c={d ~ d} e='f' {...g} h/> }}{{ i < j }}",
-                "{{enter(t=7,at=0,n=0)}}{{( <a.b c={(d ~ d)|_bound } e='f' {...(g)|_bound } h/> )|_print}}{{( i < j )|_print}}",
+                "{{enter(t=7,at=0,n=0)}}{{( <a.b c={(d|_text  ~ d|_text )|_bound } e='f' {...(g)|_bound } h/> )|_print}}{{( i < j )|_print}}",
             ),
             (
                 "{% <a b={c}> %}d{% </a> %}",
@@ -364,11 +361,11 @@ mod tests {
             ),
             (
                 "{{ a | trim | trim(args=[b]) | other(args=c) }}",
-                "{{enter(t=7,at=0,n=0)}}{{( a | trim | __go_trim(args=[b]) | other(args=c) )|_print}}",
+                "{{enter(t=7,at=0,n=0)}}{{( a|_item  | trim|_item  | __go_trim(args=[b])|_item  | other(args=c) )|_print}}",
             ),
             (
                 "{% filter trim(args=[]) | x %}{% endfilter %}",
-                "{{enter(t=7,at=0,n=0)}}{% filter __go_trim(args=[]) | x %}{% endfilter %}",
+                "{{enter(t=7,at=0,n=0)}}{% filter __go_trim(args=[])|_item  | x %}{% endfilter %}",
             ),
         ];
         for (source, expected) in cases {

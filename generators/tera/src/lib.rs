@@ -50,7 +50,7 @@
 //!
 //! Steps, output, nesting and time come from the rendering and are shared with its Go templates. Tera itself counts none of them, so
 //! sources are compiled with guards in them, which count: elements that a loop or comprehension goes over, bodies that are entered, text
-//! and values that are written or captured, and what is put into variables. Besides:
+//! and values that are written or captured, and what is put into variables, concatenated, spread, sliced or piped. Besides:
 //!
 //! | limit | error |
 //! |---|---|
@@ -58,13 +58,12 @@
 //! | [`MAX_VALUE_DEPTH`] for any value | a value is nested deeper than … levels |
 //! | [`MAX_NESTING`] of Tera templates with Go templates in between | Tera templates are nested deeper than … times |
 //! | [`MAX_RANGE`] for `range` | a range has more than … elements |
-//! | [`MAX_CONCATENATIONS`] in a tag | a tag has more than … concatenations |
-//! | 20 components inside of each other, 40 nested tags or brackets, 256 operators in an expression | Tera's own |
+//! | 20 components inside of each other, 40 nested tags or brackets, 256 operators in a tag, with the guards on them | Tera's own |
 //! | 64 MiB of native stack | templates, blocks and components are nested too deep |
 //!
-//! What cannot be bounded exactly: one expression. Between two guards it holds at most [`MAX_CONCATENATIONS`] + 1 values of
-//! [`MAX_VALUE_BYTES`] each, or as much of the chart's own values, and time is looked at when it ends. Text counts when the body that it
-//! stands in is entered, with both branches of an `if`.
+//! What cannot be bounded exactly: a single operation of Tera's, such as comparing two large values or sorting one, is not
+//! interrupted; the time is looked at when it ends. Its operands have been counted, so that it cannot take more memory than the budget
+//! of the output allows, a few times over. Text counts when the body that it stands in is entered, with both branches of an `if`.
 //!
 //! # Left out
 //!
@@ -83,6 +82,5 @@ mod session;
 mod templates;
 
 pub use exchange::{MAX_VALUE_BYTES, MAX_VALUE_DEPTH};
-pub use guard::MAX_CONCATENATIONS;
 pub use session::{MAX_NESTING, MAX_RANGE};
 pub use templates::{DOT, SUFFIX, TeraCompileError, TeraSource, TeraTemplates};

@@ -11,6 +11,12 @@ use whipstaff_gotemplate::{Function, FunctionError, Runtime, Signature, Value};
 /// Native stack that a Tera template is rendered on.
 pub(crate) const STACK_BYTES: usize = 64 * 1024 * 1024;
 
+/// What an element of a list takes.
+const ELEMENT_BYTES: usize = 32;
+
+/// What it takes to know a list or map again.
+const KEPT_BYTES: usize = 256;
+
 /// What of it must be left when a body is entered.
 const RESERVED_STACK_BYTES: usize = 4 * 1024 * 1024;
 
@@ -109,7 +115,20 @@ impl<'r> Session<'r> {
         let values = self.values(function.signature, arguments)?;
         let values = arguments::typed(function.name, function.signature, values)?;
         let result = (function.call)(&mut *self.runtime, &values)?;
-        self.exchange.give(&result, &mut *self.runtime)
+        self.give(&result)
+    }
+
+    /// A result for Tera. What is kept of it counts, for templates decide how often they call.
+    fn give(&mut self, result: &Value) -> Result<tera::Value, FunctionError> {
+        let kept = self.exchange.kept();
+        let given = self.exchange.give(result, &mut *self.runtime)?;
+        self.charge_kept(kept)?;
+        Ok(given)
+    }
+
+    fn charge_kept(&mut self, before: usize) -> Result<(), FunctionError> {
+        let new = self.exchange.kept().saturating_sub(before);
+        self.runtime.charge(new.saturating_mul(KEPT_BYTES))
     }
 
     pub(crate) fn values(
@@ -140,7 +159,7 @@ impl<'r> Session<'r> {
     ) -> Result<tera::Value, FunctionError> {
         self.runtime.step(1)?;
         let result = call_method(&mut *self.runtime, object, name, arguments)?;
-        self.exchange.give(&result, &mut *self.runtime)
+        self.give(&result)
     }
 
     /// A body begins.
@@ -163,18 +182,19 @@ impl<'r> Session<'r> {
 
     /// A loop over a value begins.
     pub(crate) fn iterate(&mut self, value: &tera::Value) -> Result<(), FunctionError> {
-        let length = match value.as_str() {
-            Some(text) => text.len(),
-            None => value.len().unwrap_or(0),
-        };
+        let length = value.as_str().map(str::len).or_else(|| value.len());
+        let length = length.ok_or_else(|| {
+            FunctionError::new(format!("iteration over `{}` is not possible", value.name()))
+        })?;
         self.runtime.step(length as u64)
     }
 
     /// A value becomes a variable.
     pub(crate) fn bound(&mut self, value: &tera::Value) -> Result<(), FunctionError> {
-        let length = value.as_str().map_or(value.len().unwrap_or(0), str::len);
-        self.runtime.charge(length)?;
+        self.pass(value)?;
+        let kept = self.exchange.kept();
         let weight = self.exchange.weigh(value, true, &mut *self.runtime)?;
+        self.charge_kept(kept)?;
         let is_new = self.exchange.origin(value).is_none();
         if is_new && weight.bytes > MAX_VALUE_BYTES {
             return Err(FunctionError::limit(format!(
@@ -184,7 +204,16 @@ impl<'r> Session<'r> {
         Ok(())
     }
 
-    /// A value becomes a part of another, or is written.
+    /// A value becomes a part of another, or goes into a filter: what it holds is shared.
+    pub(crate) fn pass(&mut self, value: &tera::Value) -> Result<(), FunctionError> {
+        let length = match value.as_str() {
+            Some(text) => text.len(),
+            None => value.len().unwrap_or(0).saturating_mul(ELEMENT_BYTES),
+        };
+        self.runtime.charge(length)
+    }
+
+    /// The text of a value is written, or becomes a part of another.
     pub(crate) fn produce(&mut self, value: &tera::Value) -> Result<(), FunctionError> {
         let bytes = match value.as_str().map(str::len) {
             Some(length) => length as u64,

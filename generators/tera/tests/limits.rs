@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{compile, narrow, render_within};
+use common::{narrow, render_within};
 use std::fmt::Write;
 use whipstaff_generator::Limits;
 use whipstaff_gotemplate::{FunctionErrorKind, Value};
@@ -125,13 +125,33 @@ fn the_time_is_a_limit() {
 }
 
 #[test]
-fn a_tag_has_so_many_concatenations_at_most() {
-    let text = format!("{{{{ 'x'{} }}}}", " ~ 'x'".repeat(65));
-    let error = compile(&[("c/x.tera", &text)]).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "c/x.tera:1:1: a tag has more than 64 concatenations"
+fn what_one_tag_makes_of_a_large_value_is_counted() {
+    let large = "{% set s %}{% for i in range(end=4000) %}xxxxxxxxxx{% endfor %}{% endset %}{% set l = s | split(pat='') %}";
+    let cases = [
+        ("concatenations", "'' ~ s, ", BYTES),
+        ("concatenations before operators", "s ~ 'x' in s, ", BYTES),
+        ("filters", "s | upper, ", BYTES),
+        ("filters after each other", "s | upper | lower, ", BYTES),
+        ("slices", "l[1:], ", BYTES),
+        ("spreads", "...l, ", BYTES),
+        ("spreads of choices", "...(l if s else l), ", BYTES),
+    ];
+    for (what, item, limit) in cases {
+        let text = format!("{large}{{% set x = [{}] %}}", item.repeat(60));
+        let found = end(&[("c/x.tera", &text)], narrow());
+        assert!(found.ends_with(limit), "{what}: {found}");
+    }
+}
+
+#[test]
+fn values_that_are_shared_cross_without_growing() {
+    let go = (
+        "c/x.yaml",
+        r#"{{ $x := list "x" }}{{ range until 40 }}{{ $x = list $x $x }}{{ end }}{{ include "x.tera" (dict "x" $x) }}"#,
     );
+    let tera = ("c/x.tera", "{{ x | typeOf }} {{ [x, x] | typeOf }}");
+    let found = render_within(&[go, tera], &Value::Nil, narrow()).unwrap();
+    assert_eq!(found, "[]interface {} []interface {}");
 }
 
 #[test]

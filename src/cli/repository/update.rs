@@ -174,8 +174,8 @@ fn file_name(url: &str) -> Option<String> {
     let name = url.path_segments()?.next_back()?.to_owned();
     let plain = |c: char| c.is_ascii_alphanumeric() || "-._+~".contains(c);
     // Only such files are loaded as packed charts.
-    (name.chars().all(plain) && name.ends_with(".tgz") && !name.starts_with(['.', '_']))
-        .then_some(name)
+    let is_packed = Path::new(&name).extension().is_some_and(|e| e == "tgz");
+    (name.chars().all(plain) && is_packed && !name.starts_with(['.', '_'])).then_some(name)
 }
 
 /// Packs a chart under its name. The same files always give the same archive.

@@ -156,6 +156,9 @@ impl TemplateArguments {
     }
 }
 
+/// What came of one rendering.
+type Outcome = Result<Rendered, Box<RenderError>>;
+
 /// A chart with everything that it is rendered with.
 struct Job<'a> {
     arguments: &'a TemplateArguments,
@@ -165,15 +168,11 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    fn render(
-        &self,
-        capabilities: RenderCapabilities,
-        lookups: &LookupSnapshot,
-    ) -> Result<Rendered, RenderError> {
+    fn render(&self, capabilities: RenderCapabilities, lookups: &LookupSnapshot) -> Outcome {
         let arguments = self.arguments;
         let mut limits = Limits::default();
         limits.time = TIME_LIMIT;
-        self.chart.render(&RenderInput {
+        let rendered = self.chart.render(&RenderInput {
             values: &self.values,
             release: ReleaseObject {
                 name: self.name.clone(),
@@ -187,7 +186,8 @@ impl Job<'_> {
             limits,
             skip_schema_validation: arguments.values.skip_schema_validation,
             subchart_notes: arguments.output.render_subchart_notes,
-        })
+        });
+        rendered.map_err(Box::new)
     }
 
     async fn render_for_server(
@@ -219,17 +219,19 @@ impl Job<'_> {
 }
 
 /// What a rendering asked of the cluster, whether it failed or not.
-fn questions(rendered: &Result<Rendered, RenderError>) -> Vec<LookupQuestion> {
+fn questions(rendered: &Outcome) -> Vec<LookupQuestion> {
     match rendered {
         Ok(rendered) => rendered.consulted.lookups.clone(),
-        Err(RenderError::Template(error)) => error.consulted.lookups.clone(),
-        Err(_) => Vec::new(),
+        Err(error) => match &**error {
+            RenderError::Template(error) => error.consulted.lookups.clone(),
+            _ => Vec::new(),
+        },
     }
 }
 
 impl ClusterArguments {
     fn capabilities(&self, dialect: Dialect) -> Result<RenderCapabilities> {
-        let mut capabilities = RenderCapabilities::offline();
+        let mut capabilities = RenderCapabilities::offline(dialect);
         if let Some(version) = &self.kube_version {
             capabilities.kube_version = RenderKubeVersion::parse(version, dialect)?;
         }

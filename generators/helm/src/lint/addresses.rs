@@ -42,7 +42,9 @@ static URL: LazyLock<Option<Regex>> = LazyLock::new(|| {
 
 /// Whether a text looks like an address for mail.
 pub(super) fn is_email(text: &str) -> bool {
-    matches(&EMAIL, text)
+    EMAIL
+        .as_ref()
+        .is_some_and(|expression| expression.is_match(text))
 }
 
 /// Whether a text looks like the address of a page, with or without a scheme.
@@ -71,12 +73,6 @@ pub(super) fn is_url(text: &str) -> bool {
     found
         .name("six")
         .is_none_or(|address| address.as_str().parse::<Ipv6Addr>().is_ok())
-}
-
-fn matches(expression: &Option<Regex>, text: &str) -> bool {
-    expression
-        .as_ref()
-        .is_some_and(|expression| expression.is_match(text))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Checks of declared dependencies against those below `charts/`.
 
 use super::{Findings, LintInput, Loaded, Severity, chain};
-use crate::chart::Chart;
+use crate::{chart::Chart, metadata::Dependency};
 use std::collections::BTreeSet;
 
 pub(super) fn check(input: &LintInput<'_>, chart: &Loaded, findings: &mut Findings) {
@@ -34,7 +34,7 @@ fn check_unique(chart: &Chart) -> Result<(), String> {
         .metadata
         .dependencies()
         .iter()
-        .map(|dependency| dependency.name_in_chart())
+        .map(Dependency::name_in_chart)
         .filter(|name| !names.insert(*name))
         .collect();
     none(&twice, "multiple dependencies with name or alias")

@@ -1,6 +1,7 @@
 //! Which kinds of Kubernetes are deprecated, since when, and what replaces them (Kubernetes 1.37, `k8s.io/api`).
 
 use super::documents::Head;
+use std::fmt::Write as _;
 
 /// The life of some kinds of one version of a group.
 #[derive(Debug)]
@@ -536,14 +537,14 @@ pub(super) fn deprecation(head: &Head, version: (u64, u64)) -> Option<String> {
     let mut text = format!("{api_version} {kind} is deprecated in v{major}.{minor}+");
     if life.removed != (0, 0) {
         let (major, minor) = life.removed;
-        text += &format!(", unavailable in v{major}.{minor}+");
+        let _ = write!(text, ", unavailable in v{major}.{minor}+");
     }
     if !life.replacement.is_empty() {
         let kind = match life.replacement_kind {
             "" => kind,
             other => other,
         };
-        text += &format!("; use {} {kind}", life.replacement);
+        let _ = write!(text, "; use {} {kind}", life.replacement);
     }
     Some(text)
 }

@@ -79,7 +79,7 @@ fn render(input: &LintInput<'_>, chart: &Chart) -> Result<Option<RenderedFiles>,
     if !input.skip_schema_validation {
         schema::validate(&tree, &values).map_err(|error| error.to_string())?;
     }
-    let mut capabilities = RenderCapabilities::offline();
+    let mut capabilities = RenderCapabilities::offline(dialect);
     if let Some(version) = input.kube_version {
         capabilities.kube_version = version.clone();
     }
@@ -237,7 +237,7 @@ fn check_object(
 }
 
 fn kube_version(input: &LintInput<'_>) -> (u64, u64) {
-    let offline = RenderCapabilities::offline().kube_version;
+    let offline = RenderCapabilities::offline(input.dialect).kube_version;
     let version = input.kube_version.unwrap_or(&offline);
     let number = |text: &str| text.parse().unwrap_or_default();
     (number(&version.major), number(&version.minor))

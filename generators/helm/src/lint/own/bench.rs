@@ -87,14 +87,13 @@ impl<'a> Bench<'a> {
     /// Renders one case.
     pub(super) fn render(&mut self, case: &Case<'_>) -> Result<Rendered, Failure> {
         let known = |chart: &CompiledChart| chart.dialect() == case.dialect;
-        let at = match self.charts.iter().position(known) {
-            Some(at) => at,
-            None => {
-                let chart = load(self.input.files, case.dialect)
-                    .map_err(|error| Failure::Other(super::super::chain(&error)))?;
-                self.charts.push(CompiledChart::new(chart, case.dialect));
-                self.charts.len() - 1
-            }
+        let at = if let Some(at) = self.charts.iter().position(known) {
+            at
+        } else {
+            let chart = load(self.input.files, case.dialect)
+                .map_err(|error| Failure::Other(super::super::chain(&error)))?;
+            self.charts.push(CompiledChart::new(chart, case.dialect));
+            self.charts.len() - 1
         };
         render(&self.charts[at], self.input, case)
     }
@@ -111,7 +110,7 @@ fn render(
     case: &Case<'_>,
 ) -> Result<Rendered, Failure> {
     let none = LookupSnapshot::new();
-    let mut capabilities = RenderCapabilities::offline();
+    let mut capabilities = RenderCapabilities::offline(chart.dialect());
     if let Some(version) = input.kube_version {
         capabilities.kube_version = version.clone();
     }

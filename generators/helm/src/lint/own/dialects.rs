@@ -13,7 +13,7 @@ use std::sync::Arc;
 use whipstaff_gotemplate::Dialect;
 
 /// Most nulls that are tried one by one; each takes a rendering.
-const MAX_TRIES: usize = 32;
+const MAX_TRIES: usize = 24;
 /// Most nulls that are named in one finding.
 const MAX_NAMED: usize = 3;
 
@@ -49,7 +49,7 @@ pub(super) fn check(bench: &mut Bench<'_>, rendered: &Rendered, findings: &mut V
     }
     let mut case = Case::install(bench.input);
     case.dialect = Dialect::V3;
-    let without = without_nulls(bench, &case);
+    let without = without_nulls(bench, &case, v3);
     for (manifest, pointer) in different {
         let culprits = culprits(&without, v3, &manifest.path);
         let (severity, why) = if culprits.is_empty() {
@@ -113,10 +113,19 @@ fn trimmed(value: &Json) -> Json {
     }
 }
 
-/// What Helm 3 renders without one null each, by the nulls' paths.
-fn without_nulls(bench: &Bench<'_>, case: &Case<'_>) -> Vec<(String, Rendered)> {
+/// What Helm 3 renders without one null each, by the nulls' paths. Nothing when removing all of them at once changes nothing.
+fn without_nulls(bench: &Bench<'_>, case: &Case<'_>, v3: &Rendered) -> Vec<(String, Rendered)> {
+    let nulls = nulls(bench.chart());
+    let mut chart = bench.chart().clone();
+    for path in &nulls {
+        remove(&mut chart, path);
+    }
+    match bench.render_chart(chart, case) {
+        Ok(rendered) if differences(v3, &rendered).is_empty() => return Vec::new(),
+        _ => {}
+    }
     let mut found = Vec::new();
-    for path in nulls(bench.chart()).iter().take(MAX_TRIES) {
+    for path in nulls.iter().take(MAX_TRIES) {
         let mut chart = bench.chart().clone();
         if remove(&mut chart, path).is_none() {
             continue;
