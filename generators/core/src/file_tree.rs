@@ -84,6 +84,19 @@ impl FileTree {
         self.files.contains_key(path)
     }
 
+    /// Whether there is a file below a folder.
+    pub fn has_folder(&self, folder: &str) -> bool {
+        let prefix = format!("{}/", folder.trim_matches('/'));
+        if prefix == "/" {
+            return true;
+        }
+        let from = (Bound::Included(prefix.as_str()), Bound::Unbounded);
+        self.files
+            .range::<str, _>(from)
+            .next()
+            .is_some_and(|(path, _)| path.starts_with(&prefix))
+    }
+
     /// Paths and contents, in the order of the paths' bytes.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Arc<[u8]>)> {
         self.files
@@ -188,6 +201,7 @@ mod tests {
         assert_eq!(paths, ["b/y", "x"]);
         assert_eq!(all.subtree("").len(), 4);
         assert_eq!(all.subtree("a").bytes(), 2);
+        assert!(all.has_folder("a/b") && all.has_folder("") && !all.has_folder("a/x"));
     }
 
     #[test]

@@ -578,6 +578,14 @@ impl Map {
             .collect()
     }
 
+    /// A map of the same entries that does not share changes, with each value changed.
+    #[must_use]
+    pub fn copy_with(&self, mut change: impl FnMut(&mut Value)) -> Self {
+        let mut entries = self.entries.0.borrow().clone();
+        entries.values_mut().for_each(&mut change);
+        Self::new(self.map_type, entries)
+    }
+
     /// Whether both are the same map, not merely equal ones.
     pub fn is_same(&self, other: &Self) -> bool {
         Rc::ptr_eq(&self.entries, &other.entries)

@@ -2,7 +2,7 @@
 //! `pkg/chart/common/capabilities.go`).
 
 use serde_json::{Value as Json, json};
-use std::any::Any;
+use std::{any::Any, rc::Rc};
 use whipstaff_generator::Capabilities as ClusterCapabilities;
 use whipstaff_gotemplate::{Dialect, FunctionError, Host, Kind, Method, Signature, Type, Value};
 
@@ -210,7 +210,8 @@ impl RenderCapabilities {
     /// The object that templates see.
     pub(crate) fn to_value(&self, dialect: Dialect) -> Value {
         Value::host(CapabilitiesHost {
-            capabilities: self.clone(),
+            kube_version: Rc::new(self.kube_version.clone()),
+            api_versions: self.api_versions.as_slice().into(),
             dialect,
         })
     }
@@ -218,14 +219,15 @@ impl RenderCapabilities {
 
 #[derive(Debug)]
 struct CapabilitiesHost {
-    capabilities: RenderCapabilities,
+    kube_version: Rc<RenderKubeVersion>,
+    api_versions: Rc<[String]>,
     dialect: Dialect,
 }
 
 impl CapabilitiesHost {
     fn kube_version(&self) -> KubeVersionHost {
         KubeVersionHost {
-            version: self.capabilities.kube_version.clone(),
+            version: Rc::clone(&self.kube_version),
             dialect: self.dialect,
         }
     }
@@ -248,7 +250,7 @@ impl Host for CapabilitiesHost {
         match name {
             "KubeVersion" => Some(Value::host(self.kube_version())),
             "APIVersions" => Some(Value::host(VersionSet {
-                versions: self.capabilities.api_versions.clone(),
+                versions: Rc::clone(&self.api_versions),
                 dialect: self.dialect,
             })),
             "HelmVersion" => Some(Value::host(BuildInfo {
@@ -266,7 +268,7 @@ impl Host for CapabilitiesHost {
     }
 
     fn print(&self) -> Vec<u8> {
-        let versions = self.capabilities.api_versions.join(" ");
+        let versions = self.api_versions.join(" ");
         let version = String::from_utf8_lossy(&self.kube_version().print_fields()).into_owned();
         let build = BuildInfo {
             dialect: self.dialect,
@@ -279,7 +281,7 @@ impl Host for CapabilitiesHost {
     fn to_json(&self) -> Option<Json> {
         Some(json!({
             "KubeVersion": self.kube_version().to_json(),
-            "APIVersions": self.capabilities.api_versions,
+            "APIVersions": *self.api_versions,
             "HelmVersion": BuildInfo { dialect: self.dialect }.to_json(),
         }))
     }
@@ -291,7 +293,7 @@ impl Host for CapabilitiesHost {
 
 #[derive(Debug)]
 struct KubeVersionHost {
-    version: RenderKubeVersion,
+    version: Rc<RenderKubeVersion>,
     dialect: Dialect,
 }
 
@@ -302,7 +304,7 @@ impl KubeVersionHost {
             normalized,
             major,
             minor,
-        } = &self.version;
+        } = &*self.version;
         if self.dialect.is_v4() {
             format!("{{{version} {normalized} {major} {minor}}}").into_bytes()
         } else {
@@ -380,7 +382,7 @@ impl Host for KubeVersionHost {
             major,
             minor,
             ..
-        } = &self.version;
+        } = &*self.version;
         Some(json!({"Version": version, "Major": major, "Minor": minor}))
     }
 
@@ -391,7 +393,7 @@ impl Host for KubeVersionHost {
 
 #[derive(Debug)]
 struct VersionSet {
-    versions: Vec<String>,
+    versions: Rc<[String]>,
     dialect: Dialect,
 }
 
@@ -458,7 +460,7 @@ impl Host for VersionSet {
     }
 
     fn to_json(&self) -> Option<Json> {
-        Some(json!(self.versions))
+        Some(json!(*self.versions))
     }
 
     fn as_any(&self) -> &dyn Any {

@@ -8,8 +8,8 @@ use crate::{
     context::{ContextBuilder, ReleaseObject, Renderable, is_partial, values_type},
     dependencies::process_dependencies,
     error::RenderError,
-    manifest::{HookManifest, Manifest, sort_manifests},
-    schema,
+    manifest::{HookManifest, Manifest, Values, sort_manifests},
+    schema::Validator,
     split::trim_start,
     template_error::TemplateError,
     tree::{ChartTree, NodeId},
@@ -80,6 +80,7 @@ pub struct CompiledChart {
     chart: Arc<Chart>,
     dialect: Dialect,
     compiler: Compiler,
+    schemas: Validator,
 }
 
 impl CompiledChart {
@@ -95,6 +96,7 @@ impl CompiledChart {
             chart: Arc::new(chart),
             dialect,
             compiler: Compiler::new(functions),
+            schemas: Validator::default(),
         }
     }
 
@@ -113,6 +115,22 @@ impl CompiledChart {
     /// # Errors
     /// [`RenderError`] with Helm's text.
     pub fn render(&self, input: &RenderInput<'_>) -> Result<Rendered, RenderError> {
+        self.render_with(input, Values::Wanted)
+    }
+
+    /// Renders the chart for the texts of its manifests: their values are left out, and so is the time that it takes to make them.
+    ///
+    /// # Errors
+    /// As [`Self::render`].
+    pub fn render_texts(&self, input: &RenderInput<'_>) -> Result<Rendered, RenderError> {
+        self.render_with(input, Values::Unwanted)
+    }
+
+    fn render_with(
+        &self,
+        input: &RenderInput<'_>,
+        manifest_values: Values,
+    ) -> Result<Rendered, RenderError> {
         let dialect = self.dialect;
         let mut tree = ChartTree::new(&self.chart);
         process_dependencies(&mut tree, input.values, dialect)?;
@@ -122,7 +140,7 @@ impl CompiledChart {
             .map_err(crate::dependencies::DependencyError::from)?;
         let mut warnings = coalescer.into_warnings();
         if !input.skip_schema_validation {
-            schema::validate(&tree, &values)?;
+            self.schemas.validate(&tree, &values)?;
         }
         self.check_kube_version(&input.capabilities)?;
 
@@ -130,7 +148,7 @@ impl CompiledChart {
         let templates = contexts.renderables(&values);
         let (mut files, consulted) = self.execute(&templates, input, false)?;
         let notes = take_notes(&mut files, self.chart.name(), input.subchart_notes);
-        let sorted = sort_manifests(&files, dialect)?;
+        let sorted = sort_manifests(&files, dialect, manifest_values)?;
         warnings.extend(sorted.warnings);
         let mut crds = Vec::new();
         collect_crds(&tree, ChartTree::ROOT, &mut crds);
@@ -224,11 +242,7 @@ impl CompiledChart {
 
 /// Removes every `<no value>`: Helm cannot tell those that the engine wrote from others.
 fn without_no_value(text: Vec<u8>) -> Vec<u8> {
-    let find = |from: usize| {
-        text[from..]
-            .windows(NO_VALUE.len())
-            .position(|window| window == NO_VALUE)
-    };
+    let find = |from: usize| memchr::memmem::find(&text[from..], NO_VALUE);
     let Some(first) = find(0) else { return text };
     let mut clean = text[..first].to_vec();
     let mut from = first + NO_VALUE.len();

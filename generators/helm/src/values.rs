@@ -198,32 +198,27 @@ pub(crate) fn empty_map() -> Map {
 
 /// A map of the same entries that does not share changes.
 pub(crate) fn fresh(map: &Map) -> Map {
-    Map::new(map.map_type(), map.entries().into_iter().collect())
+    map.copy_with(|_| {})
 }
 
 /// A copy that shares no map with the original, maps in lists included.
 pub(crate) fn deep_copy(map: &Map) -> Map {
-    let entries = map
-        .entries()
-        .into_iter()
-        .map(|(key, value)| (key, deep_copy_value(&value)));
-    Map::new(map.map_type(), entries.collect())
+    map.copy_with(deep_copy_value)
 }
 
-fn deep_copy_value(value: &Value) -> Value {
+fn deep_copy_value(value: &mut Value) {
     match value {
-        Value::Map(map) => Value::Map(deep_copy(map)),
+        Value::Map(map) => *map = deep_copy(map),
         Value::List(list)
             if list
                 .iter()
                 .any(|item| matches!(item, Value::Map(_) | Value::List(_))) =>
         {
-            Value::List(List::new(
-                list.list_type(),
-                list.iter().map(deep_copy_value).collect(),
-            ))
+            let mut items = list.to_vec();
+            items.iter_mut().for_each(deep_copy_value);
+            *list = List::new(list.list_type(), items);
         }
-        other => other.clone(),
+        _ => {}
     }
 }
 

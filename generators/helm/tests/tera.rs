@@ -237,7 +237,7 @@ fn both_kinds_of_templates_draw_from_the_same_seed_and_share_questions() {
         name: "s".to_owned(),
         ..LookupQuestion::default()
     };
-    assert_eq!(first.lookups, [question]);
+    assert_eq!(first.consulted.lookups, [question]);
 }
 
 #[test]

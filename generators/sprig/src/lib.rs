@@ -41,9 +41,15 @@ mod urls;
 mod wrapping;
 mod yaml;
 
+/// Go's regular expressions, for everything that has to match as Go does.
+pub mod expression {
+    pub use crate::regex::{Program, ProgramError, SyntaxError};
+}
+
 pub use component::component_functions;
 pub use environment::{COMPONENT_VALUE, CurrentTemplate, MAX_LOOKUPS, RenderEnvironment};
 pub use urls::{is_absolute_url, url_host_and_path};
+
 use whipstaff_gotemplate::{Dialect, Function, FunctionTable, core_functions};
 
 /// The functions that templates of a Helm version may call, without the built-in ones of `text/template`.

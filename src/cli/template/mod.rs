@@ -17,7 +17,7 @@ use anyhow::{Context, Result, bail};
 use name::NameArguments;
 use output::OutputArguments;
 use server::Server;
-use std::path::Path;
+use std::{mem::ManuallyDrop, path::Path};
 use whipstaff_generator::{Limits, LookupQuestion, LookupSnapshot, Seed};
 use whipstaff_helm::{
     Chart, CompiledChart, Dialect, Map, ReleaseObject, RenderCapabilities, RenderError,
@@ -108,12 +108,14 @@ pub(crate) fn run(arguments: &TemplateArguments) -> Result<()> {
     let chart = arguments.load(chart)?;
     let job = Job {
         arguments,
-        chart: CompiledChart::new(chart, arguments.dialect),
+        chart: ManuallyDrop::new(CompiledChart::new(chart, arguments.dialect)),
         name,
         values: arguments.values.merge(arguments.dialect)?,
     };
     let rendered = if asked == Asked::default() {
-        job.render(capabilities, &LookupSnapshot::new())?
+        // Nobody looks at the values of the manifests.
+        job.chart
+            .render_texts(&job.input(capabilities, &LookupSnapshot::new()))?
     } else {
         block_on(job.render_for_server(asked, capabilities))?
     };
@@ -162,17 +164,22 @@ type Outcome = Result<Rendered, Box<RenderError>>;
 /// A chart with everything that it is rendered with.
 struct Job<'a> {
     arguments: &'a TemplateArguments,
-    chart: CompiledChart,
+    /// The process ends once it has been rendered: to free it piece by piece would be in vain.
+    chart: ManuallyDrop<CompiledChart>,
     name: String,
     values: Map,
 }
 
 impl Job<'_> {
-    fn render(&self, capabilities: RenderCapabilities, lookups: &LookupSnapshot) -> Outcome {
+    fn input<'i>(
+        &'i self,
+        capabilities: RenderCapabilities,
+        lookups: &'i LookupSnapshot,
+    ) -> RenderInput<'i> {
         let arguments = self.arguments;
         let mut limits = Limits::default();
         limits.time = TIME_LIMIT;
-        let rendered = self.chart.render(&RenderInput {
+        RenderInput {
             values: &self.values,
             release: ReleaseObject {
                 name: self.name.clone(),
@@ -186,8 +193,7 @@ impl Job<'_> {
             limits,
             skip_schema_validation: arguments.values.skip_schema_validation,
             subchart_notes: arguments.output.render_subchart_notes,
-        });
-        rendered.map_err(Box::new)
+        }
     }
 
     async fn render_for_server(
@@ -202,7 +208,10 @@ impl Job<'_> {
         } else {
             offline
         };
-        let render = |lookups: &LookupSnapshot| self.render(capabilities.clone(), lookups);
+        let render = |lookups: &LookupSnapshot| {
+            let input = self.input(capabilities.clone(), lookups);
+            self.chart.render(&input).map_err(Box::new)
+        };
         let rendered = if asked.lookups {
             server.render(render, questions).await??
         } else {

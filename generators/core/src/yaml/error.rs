@@ -19,6 +19,7 @@ pub struct Error {
     line: Option<usize>,
     column: Option<usize>,
     reading: bool,
+    third: Option<u32>,
 }
 
 impl Error {
@@ -41,6 +42,26 @@ impl Error {
     /// context`.
     pub fn message(&self) -> &str {
         &self.message
+    }
+
+    /// The text of go-yaml v3 for the same problem: `yaml: line 3: …`, with the line where the
+    /// construct at fault begins.
+    ///
+    /// **Source**: `fail` in `decode.go` of go.yaml.in/yaml v3.0.4.
+    pub fn message_v3(&self) -> String {
+        match self.third {
+            Some(line) if line != 0 => format!("yaml: line {line}: {}", self.problem),
+            Some(_) => format!("yaml: {}", self.problem),
+            None => self.message.clone(),
+        }
+    }
+
+    /// The same problem inside a construct of the grammar that begins at `context`.
+    pub(super) fn inside(mut self, context: Mark, is_scanner: bool) -> Self {
+        if context.line != 0 {
+            self.third = Some(context.line + u32::from(is_scanner));
+        }
+        self
     }
 
     /// A problem with the whole text or with no place of its own.
@@ -98,6 +119,7 @@ impl Error {
             line: None,
             column: None,
             reading: true,
+            third: None,
         }
     }
 }

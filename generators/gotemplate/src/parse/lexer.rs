@@ -123,6 +123,11 @@ impl<'a> Lexer<'a> {
         }
     }
 
+    /// What a token reads that is neither an error nor the end.
+    pub(super) fn source(&self, token: Token) -> &'a [u8] {
+        self.input.get(token.start..token.end).unwrap_or_default()
+    }
+
     /// A token as error messages show it.
     pub(super) fn describe(&self, token: Token) -> String {
         const SHOWN: usize = 10;
@@ -155,6 +160,11 @@ impl<'a> Lexer<'a> {
 
     fn next(&mut self) -> Option<char> {
         let rest = self.rest();
+        if let Some(&byte) = rest.first().filter(|byte| byte.is_ascii()) {
+            self.position += 1;
+            self.line += usize::from(byte == b'\n');
+            return Some(char::from(byte));
+        }
         if rest.is_empty() {
             self.at_end = true;
             return None;
@@ -167,11 +177,19 @@ impl<'a> Lexer<'a> {
 
     fn peek(&self) -> Option<char> {
         let rest = self.rest();
+        if let Some(&byte) = rest.first().filter(|byte| byte.is_ascii()) {
+            return Some(char::from(byte));
+        }
         (!rest.is_empty()).then(|| decode_rune(rest).0)
     }
 
     fn back_up(&mut self) {
         if self.at_end || self.position == 0 {
+            return;
+        }
+        if self.input[self.position - 1].is_ascii() {
+            self.position -= 1;
+            self.line -= usize::from(self.input[self.position] == b'\n');
             return;
         }
         let (character, width) = decode_last_rune(&self.input[..self.position]);
@@ -224,7 +242,7 @@ impl<'a> Lexer<'a> {
 
     fn text(&mut self) -> Token {
         loop {
-            let Some(length) = memmem::find(self.rest(), self.delimiters.left()) else {
+            let Some(length) = find(self.rest(), self.delimiters.left()) else {
                 self.position = self.input.len();
                 if self.position > self.start {
                     self.count_lines();
@@ -404,10 +422,23 @@ impl<'a> Lexer<'a> {
         self.emit(TokenKind::Space)
     }
 
-    fn identifier(&mut self) -> Token {
-        while self.peek().is_some_and(is_alphanumeric) {
-            self.next();
+    /// Goes over letters, digits and underscores.
+    fn skip_word(&mut self) {
+        loop {
+            let rest = self.rest().iter();
+            let is_word = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'_';
+            self.position += rest.take_while(is_word).count();
+            match self.peek() {
+                Some(character) if !character.is_ascii() && is_alphanumeric(character) => {
+                    self.next();
+                }
+                _ => return,
+            }
         }
+    }
+
+    fn identifier(&mut self) -> Token {
+        self.skip_word();
         if let Some(character) = self.peek().filter(|_| !self.at_terminator()) {
             return self.bad_character("bad character", character);
         }
@@ -435,9 +466,7 @@ impl<'a> Lexer<'a> {
             let is_variable = kind == TokenKind::Variable;
             return self.emit(if is_variable { kind } else { TokenKind::Dot });
         }
-        while self.peek().is_some_and(is_alphanumeric) {
-            self.next();
-        }
+        self.skip_word();
         if let Some(character) = self.peek().filter(|_| !self.at_terminator()) {
             return self.bad_character("bad character", character);
         }
@@ -456,6 +485,9 @@ impl<'a> Lexer<'a> {
     /// A string or character constant; the first quotation mark has been read.
     fn quoted(&mut self, mark: char, kind: TokenKind, unterminated: &str) -> Token {
         loop {
+            let rest = self.rest().iter();
+            let plain = |byte: &&u8| (b' '..=b'~').contains(*byte) && !b"\"'\\".contains(*byte);
+            self.position += rest.take_while(plain).count();
             let character = match self.next() {
                 Some('\\') => match self.next() {
                     None | Some('\n') => None,
@@ -551,6 +583,12 @@ impl<'a> Lexer<'a> {
         }
         true
     }
+}
+
+/// Where the next action or comment starts.
+fn find(text: &[u8], delimiter: &[u8]) -> Option<usize> {
+    let first = *delimiter.first()?;
+    memchr::memchr_iter(first, text).find(|at| text[*at..].starts_with(delimiter))
 }
 
 fn is_space(character: char) -> bool {

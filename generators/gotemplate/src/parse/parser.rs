@@ -59,7 +59,7 @@ pub(crate) fn parse(
 pub(super) struct Text<'a> {
     name: Arc<str>,
     source: Arc<[u8]>,
-    lexer: Lexer<'a>,
+    pub(super) lexer: Lexer<'a>,
     functions: &'a FunctionTable,
     trees: HashMap<Arc<str>, Arc<Tree>>,
     names: HashSet<Arc<str>>,
@@ -179,8 +179,7 @@ impl<'p, 'a> Parser<'p, 'a> {
     }
 
     pub(super) fn name(&mut self, token: Token) -> Arc<str> {
-        let name = self.value(token).to_vec();
-        self.text.intern(&name)
+        self.text.intern(self.text.lexer.source(token))
     }
 
     pub(super) fn function(&self, name: &str) -> Option<Callee> {

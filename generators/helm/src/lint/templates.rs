@@ -15,7 +15,7 @@ use crate::{
     decode::Fields,
     dependencies::process_dependencies,
     render::{CompiledChart, RenderInput, RenderedFiles},
-    schema,
+    schema::Validator,
     tree::ChartTree,
 };
 use regex::bytes::Regex;
@@ -77,7 +77,8 @@ fn render(input: &LintInput<'_>, chart: &Chart) -> Result<Option<RenderedFiles>,
     };
     let values = coalesce(&values).map_err(|error| error.to_string())?;
     if !input.skip_schema_validation {
-        schema::validate(&tree, &values).map_err(|error| error.to_string())?;
+        let validator = Validator::default();
+        validator.validate(&tree, &values).map_err(|error| error.to_string())?;
     }
     let mut capabilities = RenderCapabilities::offline(dialect);
     if let Some(version) = input.kube_version {

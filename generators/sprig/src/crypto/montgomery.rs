@@ -202,7 +202,7 @@ fn add_multiple<const N: usize>(sum: &mut [u64; N], number: &[u64; N], factor: u
     add_multiple_of(sum, number, factor)
 }
 
-#[inline(always)]
+#[inline]
 fn add_multiple_of(sum: &mut [u64], number: &[u64], factor: u64) -> u64 {
     let mut carry = 0;
     for (limb, other) in sum.iter_mut().zip(number) {

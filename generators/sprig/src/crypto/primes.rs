@@ -134,7 +134,7 @@ mod tests {
     fn the_next_prime_is_the_first_of_the_sequence() {
         let is_prime = |number: &u64| {
             let mut divisors = (3..).step_by(2).take_while(|d| d * d <= *number);
-            divisors.all(|divisor| number % divisor != 0)
+            !divisors.any(|divisor| number.is_multiple_of(*divisor))
         };
         // start, step
         let cases = [

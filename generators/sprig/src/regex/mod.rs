@@ -11,4 +11,5 @@ mod parser;
 mod program;
 
 pub(crate) use functions::functions;
-pub(crate) use program::{Program, ProgramError};
+pub use parser::SyntaxError;
+pub use program::{Program, ProgramError};

@@ -14,7 +14,7 @@ pub(super) struct Expression {
 /// An expression that Go refuses.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("error parsing regexp: {code}: `{}`", String::from_utf8_lossy(.expression))]
-pub(crate) struct SyntaxError {
+pub struct SyntaxError {
     code: &'static str,
     expression: Vec<u8>,
 }

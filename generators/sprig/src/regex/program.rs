@@ -25,7 +25,7 @@ const CACHED_PROGRAMS: usize = 256;
 
 /// An expression that is no program.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum ProgramError {
+pub enum ProgramError {
     /// Go refuses it, too.
     #[error(transparent)]
     Syntax(#[from] SyntaxError),
@@ -36,7 +36,7 @@ pub(crate) enum ProgramError {
 
 /// A compiled expression.
 #[derive(Debug)]
-pub(crate) struct Program {
+pub struct Program {
     regex: Regex,
     names: Vec<Option<String>>,
     is_empty: bool,
@@ -57,7 +57,7 @@ impl Program {
     ///
     /// # Errors
     /// [`ProgramError`] with Go's text, or for a program that is too large.
-    pub(crate) fn new(expression: &[u8]) -> Result<Rc<Self>, ProgramError> {
+    pub fn new(expression: &[u8]) -> Result<Rc<Self>, ProgramError> {
         PROGRAMS.with_borrow_mut(|programs| {
             if let Some(known) = programs.get(expression) {
                 return known.clone();
@@ -95,7 +95,7 @@ impl Program {
     }
 
     /// `MatchString`.
-    pub(crate) fn is_match(&self, text: &[u8]) -> bool {
+    pub fn is_match(&self, text: &[u8]) -> bool {
         self.regex.is_match(Haystack::new(text).text.as_bytes())
     }
 

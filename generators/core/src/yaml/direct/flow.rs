@@ -2,7 +2,6 @@
 
 use serde_json::{Map, Value};
 
-use super::scalar::plain_value;
 use super::{MAX_KEY_LENGTH, Reader};
 
 impl Reader<'_> {
@@ -26,7 +25,10 @@ impl Reader<'_> {
             if self.take(b']') {
                 return Some(Value::Array(items));
             }
-            items.push(self.flow_value()?);
+            let item = self.flow_value()?;
+            if self.keeps {
+                items.push(item);
+            }
             self.skip_spaces();
             if !self.take(b',') && self.byte(self.at) != b']' {
                 return None;
@@ -44,7 +46,9 @@ impl Reader<'_> {
             let key = self.flow_key()?;
             self.skip_spaces();
             let value = self.flow_value()?;
-            map.insert(key, value);
+            if self.keeps {
+                map.insert(key, value);
+            }
             self.skip_spaces();
             if !self.take(b',') && self.byte(self.at) != b'}' {
                 return None;
@@ -59,7 +63,7 @@ impl Reader<'_> {
             b'"' | b'\'' => {
                 let (text, end) = self.quoted_on_line(start)?;
                 self.at = end;
-                Some(text.to_owned())
+                Some(self.kept(text))
             }
             _ => {
                 self.at = self.end_of_word(start)?;
@@ -81,11 +85,11 @@ impl Reader<'_> {
             b'"' | b'\'' => {
                 let (text, end) = self.quoted_on_line(start)?;
                 self.at = end;
-                Some(Value::String(text.to_owned()))
+                Some(Value::String(self.kept(text)))
             }
             _ => {
                 self.at = self.end_of_word(start)?;
-                plain_value(self.text.get(start..self.at)?)
+                self.plain_value(self.text.get(start..self.at)?)
             }
         }
     }

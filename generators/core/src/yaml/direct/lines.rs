@@ -38,10 +38,9 @@ impl Reader<'_> {
             self.at += 1;
         }
         match self.byte(self.at) {
-            b'\t' => None,
             b'\n' => Some(false),
             b'#' if self.at > start => Some(false),
-            b'#' => None,
+            b'#' | b'\t' => None,
             _ => Some(true),
         }
     }

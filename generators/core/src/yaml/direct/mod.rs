@@ -21,8 +21,17 @@ const MAX_DEPTH: usize = 100;
 /// How long a key may be in bytes: as many characters are always allowed.
 const MAX_KEY_LENGTH: usize = 1_000;
 
+/// Which fields of a document are wanted.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Wanted<'w> {
+    /// All of them.
+    All,
+    /// Those of the root that have these names, in any case. What is in the others is looked at, but not kept.
+    Named(&'w [&'w str]),
+}
+
 /// Reads a text that is one document; nothing if it takes the complete reader.
-pub(super) fn read(input: &Input<'_>) -> Option<Value> {
+pub(super) fn read(input: &Input<'_>, wanted: Wanted<'_>) -> Option<Value> {
     if !input.is_simple() {
         return None;
     }
@@ -35,6 +44,8 @@ pub(super) fn read(input: &Input<'_>) -> Option<Value> {
         line: 0,
         indent: OUTSIDE,
         depth: 0,
+        wanted,
+        keeps: true,
     };
     reader.document()
 }
@@ -55,6 +66,9 @@ struct Reader<'a> {
     /// The column of the token that [`Reader::next_token`] went to.
     indent: i64,
     depth: usize,
+    wanted: Wanted<'a>,
+    /// Whether what is read is kept. Otherwise values are of no meaning.
+    keeps: bool,
 }
 
 impl Reader<'_> {
@@ -105,8 +119,17 @@ impl Reader<'_> {
         let mut map = Map::new();
         let mut key = first;
         loop {
-            let value = self.value_of_key(column)?;
-            map.insert(key, value);
+            let is_wanted = self.is_wanted(&key);
+            if is_wanted {
+                let value = self.value_of_key(column)?;
+                if self.keeps {
+                    map.insert(key, value);
+                }
+            } else {
+                self.keeps = false;
+                self.value_of_key(column)?;
+                self.keeps = true;
+            }
             if self.indent < column {
                 return Some(Value::Object(map));
             }
@@ -114,6 +137,15 @@ impl Reader<'_> {
                 return None;
             }
             key = self.key()??;
+        }
+    }
+
+    fn is_wanted(&self, key: &str) -> bool {
+        match self.wanted {
+            Wanted::Named(names) if self.depth == 1 => {
+                names.iter().any(|name| name.eq_ignore_ascii_case(key))
+            }
+            _ => true,
         }
     }
 
@@ -136,7 +168,10 @@ impl Reader<'_> {
         let mut items = Vec::new();
         loop {
             self.at += 1;
-            items.push(self.item(column)?);
+            let item = self.item(column)?;
+            if self.keeps {
+                items.push(item);
+            }
             if self.indent < column {
                 return Some(Value::Array(items));
             }
@@ -170,7 +205,7 @@ impl Reader<'_> {
         let start = self.at;
         let (end, key) = match self.byte(start) {
             b'"' | b'\'' => match self.quoted_on_line(start) {
-                Some((text, end)) => (end, Some(text.to_owned())),
+                Some((text, end)) => (end, Some(self.kept(text))),
                 None => return Some(None),
             },
             _ if self.starts_plain(start) => {
@@ -196,7 +231,15 @@ mod tests {
     use super::*;
 
     fn direct(text: &str) -> Option<Value> {
-        read(&Input::from_str(text).unwrap())
+        read(&Input::from_str(text).unwrap(), Wanted::All)
+    }
+
+    fn named(value: &Value, names: &[&str]) -> Value {
+        let mut value = value.clone();
+        if let Value::Object(map) = &mut value {
+            map.retain(|key, _| names.contains(&key.to_ascii_lowercase().as_str()));
+        }
+        value
     }
 
     /// What is read directly must be what is read completely.
@@ -207,6 +250,9 @@ mod tests {
         let expected = read_completely(&Input::from_str(text).unwrap(), false);
         // The texts show the order of keys too.
         let shown = |value: &Value| value.to_string();
+        let names = ["a", "key"];
+        let some = read(&Input::from_str(text).unwrap(), Wanted::Named(&names));
+        assert_eq!(some, Some(named(&found, &names)), "{text:?}");
         assert_eq!(Ok(shown(&found)), expected.map(|it| shown(&it)), "{text:?}");
         true
     }

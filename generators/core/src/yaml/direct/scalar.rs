@@ -52,7 +52,7 @@ impl<'a> Reader<'a> {
         if let Some((text, end)) = self.quoted_on_line(self.at) {
             self.at = end;
             self.end_line()?;
-            return Some(Value::String(text.to_owned()));
+            return Some(Value::String(self.kept(text)));
         }
         let single = self.byte(self.at) == b'\'';
         let text = self.scan(around, |scanner| scanner.scan_quoted_scalar(single).ok())?;
@@ -95,7 +95,7 @@ impl<'a> Reader<'a> {
         let mut end = 0;
         for (at, byte) in line.iter().enumerate() {
             match byte {
-                b' ' => continue,
+                b' ' => {}
                 b'\t' => return None,
                 b':' if self.is_colon(start + at) => {
                     // A blank before the colon is rare enough.
@@ -118,7 +118,7 @@ impl<'a> Reader<'a> {
         let ends_here = self.byte(self.end_of_blanks(end)) == b'#';
         self.next_token()?;
         if self.indent <= around {
-            return plain_value(self.text.get(start..end)?);
+            return self.plain_value(self.text.get(start..end)?);
         }
         if ends_here {
             return None;
@@ -127,7 +127,7 @@ impl<'a> Reader<'a> {
         self.line = memchr::memrchr(b'\n', &self.bytes[..start]).map_or(0, |at| at + 1);
         let text = self.scan(around, |scanner| scanner.scan_plain_scalar().ok())?;
         self.next_token()?;
-        (self.indent <= around).then(|| plain_value(&text))?
+        (self.indent <= around).then(|| self.plain_value(&text))?
     }
 
     fn end_of_blanks(&self, mut at: usize) -> usize {
@@ -157,9 +157,11 @@ impl<'a> Reader<'a> {
         // How many line breaks are still to be written: that of the last line, and those of empty lines behind it.
         let (mut own, mut empty) = (0, self.empty_lines(indent)?);
         while self.at < self.bytes.len() && self.column() == indent {
-            text.extend(std::iter::repeat_n('\n', own + empty));
             let end = self.end_of_line(self.at);
-            text.push_str(self.text.get(self.at..end)?);
+            if self.keeps {
+                text.extend(std::iter::repeat_n('\n', own + empty));
+                text.push_str(self.text.get(self.at..end)?);
+            }
             own = usize::from(end < self.bytes.len());
             self.at = end;
             self.next_line();
@@ -219,15 +221,27 @@ impl<'a> Reader<'a> {
         let text = self.text.get(start..end)?;
         match resolve_untagged(text) {
             Resolved::Text if text == MERGE => None,
-            Resolved::Text => Some(text.to_owned()),
+            Resolved::Text => Some(self.kept(text)),
             Resolved::Bool(value) => Some(value.to_string()),
             Resolved::Int(value) => Some(value.to_string()),
             _ => None,
         }
     }
-}
 
-/// What a plain scalar stands for.
-pub(super) fn plain_value(text: &str) -> Option<Value> {
-    scalar_to_json(resolve_untagged(text), text)
+    /// What a plain scalar stands for.
+    pub(super) fn plain_value(&self, text: &str) -> Option<Value> {
+        match resolve_untagged(text) {
+            Resolved::Text => Some(Value::String(self.kept(text))),
+            resolved => scalar_to_json(resolved, text),
+        }
+    }
+
+    /// A text, if it is kept.
+    pub(super) fn kept(&self, text: &str) -> String {
+        if self.keeps {
+            text.to_owned()
+        } else {
+            String::new()
+        }
+    }
 }

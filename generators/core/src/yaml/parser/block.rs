@@ -18,13 +18,11 @@ impl<'a> Parser<'a> {
             }
             TokenKind::BlockEnd => {
                 self.pop_state();
+                self.marks.pop();
                 self.take();
                 Ok(Event::new(EventKind::SequenceEnd, token.start))
             }
-            _ => Err(Error::parser(
-                "did not find expected '-' indicator",
-                token.start,
-            )),
+            _ => Err(self.error_in_collection("did not find expected '-' indicator", token.start)),
         }
     }
 
@@ -64,10 +62,11 @@ impl<'a> Parser<'a> {
             }
             TokenKind::BlockEnd => {
                 self.pop_state();
+                self.marks.pop();
                 self.take();
                 Ok(Event::new(EventKind::MappingEnd, token.start))
             }
-            _ => Err(Error::parser("did not find expected key", token.start)),
+            _ => Err(self.error_in_collection("did not find expected key", token.start)),
         }
     }
 

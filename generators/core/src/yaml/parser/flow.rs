@@ -8,7 +8,12 @@ impl<'a> Parser<'a> {
     /// Peeks at the first token inside a collection, or at the next one of it.
     pub(super) fn peek_behind_start(&mut self, first: bool) -> Result<Peeked, Error> {
         let token = self.peek()?;
-        if first { self.advance() } else { Ok(token) }
+        if first {
+            self.marks.push(token.start);
+            self.advance()
+        } else {
+            Ok(token)
+        }
     }
 
     pub(super) fn parse_flow_sequence_entry(&mut self, first: bool) -> Result<Event<'a>, Error> {
@@ -16,17 +21,19 @@ impl<'a> Parser<'a> {
         if token.kind != TokenKind::FlowSequenceEnd {
             if !first {
                 if token.kind != TokenKind::FlowEntry {
-                    return Err(Error::parser(
-                        "did not find expected ',' or ']'",
-                        token.start,
-                    ));
+                    return Err(
+                        self.error_in_collection("did not find expected ',' or ']'", token.start)
+                    );
                 }
                 token = self.advance()?;
             }
             if token.kind == TokenKind::Key {
                 self.state = State::FlowSequenceEntryMappingKey;
                 self.take();
-                return Ok(Event::new(EventKind::MappingStart, token.start));
+                return Ok(Event {
+                    flow: true,
+                    ..Event::new(EventKind::MappingStart, token.start)
+                });
             }
             if token.kind != TokenKind::FlowSequenceEnd {
                 self.states.push(State::FlowSequenceEntry);
@@ -34,6 +41,7 @@ impl<'a> Parser<'a> {
             }
         }
         self.pop_state();
+        self.marks.pop();
         self.take();
         Ok(Event::new(EventKind::SequenceEnd, token.start))
     }
@@ -78,10 +86,9 @@ impl<'a> Parser<'a> {
         if token.kind != TokenKind::FlowMappingEnd {
             if !first {
                 if token.kind != TokenKind::FlowEntry {
-                    return Err(Error::parser(
-                        "did not find expected ',' or '}'",
-                        token.start,
-                    ));
+                    return Err(
+                        self.error_in_collection("did not find expected ',' or '}'", token.start)
+                    );
                 }
                 token = self.advance()?;
             }
@@ -94,6 +101,7 @@ impl<'a> Parser<'a> {
             }
         }
         self.pop_state();
+        self.marks.pop();
         self.take();
         Ok(Event::new(EventKind::MappingEnd, token.start))
     }

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 
 use super::error::Error;
 use super::input::Input;
-use super::scanner::{Mark, Peeked, Scanner, TokenData};
+use super::scanner::{Mark, Peeked, ScalarStyle, Scanner, TokenData};
 
 /// Where the parser is in the grammar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,6 +67,10 @@ pub(super) struct Event<'a> {
     pub(super) value: Cow<'a, str>,
     /// Whether the value of a scalar decides what it is.
     pub(super) implicit: bool,
+    /// How a scalar is written.
+    pub(super) style: ScalarStyle,
+    /// Whether a collection is written in brackets.
+    pub(super) flow: bool,
 }
 
 impl Event<'_> {
@@ -78,6 +82,8 @@ impl Event<'_> {
             tag: String::new(),
             value: Cow::Borrowed(""),
             implicit: false,
+            style: ScalarStyle::Plain,
+            flow: false,
         }
     }
 
@@ -97,6 +103,8 @@ pub(super) struct Parser<'a> {
     state: State,
     /// What to go on with once the innermost node is complete.
     states: Vec<State>,
+    /// Where the open collections start, but for those that are not indented.
+    marks: Vec<Mark>,
     /// Prefixes of tag handles in the current document.
     tag_directives: Vec<(Cow<'a, str>, String)>,
 }
@@ -108,6 +116,7 @@ impl<'a> Parser<'a> {
             scanner: Scanner::new(input),
             state: State::StreamStart,
             states: Vec::new(),
+            marks: Vec::new(),
             tag_directives: Vec::new(),
         }
     }
@@ -161,6 +170,12 @@ impl<'a> Parser<'a> {
     /// Goes back to what waits for the innermost node.
     fn pop_state(&mut self) {
         self.state = self.states.pop().unwrap_or(State::End);
+    }
+
+    /// An error in the innermost collection.
+    fn error_in_collection(&self, problem: &'static str, mark: Mark) -> Error {
+        let start = self.marks.last().copied().unwrap_or_default();
+        Error::parser(problem, mark).inside(start, false)
     }
 
     /// An empty node in place of `mark`, then `state`.

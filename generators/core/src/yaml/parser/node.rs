@@ -1,7 +1,7 @@
 //! Nodes: aliases, scalars and the starts of collections, with their anchors and tags.
 
 use super::super::error::Error;
-use super::super::scanner::{Mark, Peeked, TokenData, TokenKind};
+use super::super::scanner::{Mark, Peeked, ScalarStyle, TokenData, TokenKind};
 use super::{Event, EventKind, Parser, State};
 
 /// What stands in front of a node.
@@ -43,9 +43,14 @@ impl<'a> Parser<'a> {
         let Properties { anchor, tag } = properties;
         if let Some((kind, state)) = collection {
             self.state = state;
+            let flow = matches!(
+                state,
+                State::FlowSequenceFirstEntry | State::FlowMappingFirstKey
+            );
             return Ok(Event {
                 anchor,
                 tag,
+                flow,
                 ..Event::new(kind, start)
             });
         }
@@ -59,10 +64,7 @@ impl<'a> Parser<'a> {
                 ..Event::new(EventKind::Scalar, start)
             });
         }
-        Err(Error::parser(
-            "did not find expected node content",
-            token.start,
-        ))
+        Err(Error::parser("did not find expected node content", token.start).inside(start, false))
     }
 
     fn parse_alias(&mut self, start: Mark) -> Event<'a> {
@@ -79,16 +81,17 @@ impl<'a> Parser<'a> {
 
     fn parse_scalar(&mut self, start: Mark, properties: Properties<'a>) -> Event<'a> {
         self.pop_state();
-        let TokenData::Scalar { value, plain } = self.take() else {
+        let TokenData::Scalar { value, style } = self.take() else {
             return Event::empty_scalar(start);
         };
         let Properties { anchor, tag } = properties;
-        let implicit = (plain && tag.is_empty()) || tag == "!";
+        let implicit = (style == ScalarStyle::Plain && tag.is_empty()) || tag == "!";
         Event {
             anchor,
             tag,
             value,
             implicit,
+            style,
             ..Event::new(EventKind::Scalar, start)
         }
     }
@@ -97,6 +100,7 @@ impl<'a> Parser<'a> {
     fn parse_properties(&mut self, first: Peeked) -> Result<(Properties<'a>, Peeked), Error> {
         let mut properties = Properties::default();
         let mut tag = None;
+        let start = first.start;
         let mut token = first;
         loop {
             match token.kind {
@@ -119,7 +123,9 @@ impl<'a> Parser<'a> {
                 (true, _) => rest,
                 (false, Some(prefix)) => format!("{prefix}{rest}"),
                 (false, None) => {
-                    return Err(Error::parser("found undefined tag handle", mark));
+                    return Err(
+                        Error::parser("found undefined tag handle", mark).inside(start, false)
+                    );
                 }
             };
         }

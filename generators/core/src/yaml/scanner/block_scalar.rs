@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::super::character::is_blank;
 use super::super::error::Error;
-use super::{Scanner, Token, TokenData, TokenKind};
+use super::{ScalarStyle, Scanner, Token, TokenData, TokenKind};
 
 /// What becomes of the line breaks at the end.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -19,7 +19,8 @@ impl<'a> Scanner<'a> {
     pub(in crate::yaml) fn scan_block_scalar(&mut self, literal: bool) -> Result<Token<'a>, Error> {
         let start = self.mark;
         self.skip();
-        let (chomping, increment) = self.scan_block_header()?;
+        let inside = |error: Error| error.inside(start, true);
+        let (chomping, increment) = self.scan_block_header().map_err(inside)?;
         let mut indent = match increment {
             Some(increment) => self.indent.max(0) + i64::from(increment),
             None => 0,
@@ -28,7 +29,9 @@ impl<'a> Scanner<'a> {
         let mut leading_break = "";
         let mut trailing_breaks = String::new();
         let mut leading_blank = false;
-        let mut end = self.scan_block_breaks(&mut indent, &mut trailing_breaks)?;
+        let mut end = self
+            .scan_block_breaks(&mut indent, &mut trailing_breaks)
+            .map_err(inside)?;
         while i64::from(self.mark.column) == indent && !self.at_end() {
             // Lines are folded together unless one of the two starts with a blank.
             let trailing_blank = is_blank(self.byte(0));
@@ -46,7 +49,9 @@ impl<'a> Scanner<'a> {
             self.skip_to(self.end_of_line());
             value.push_str(self.text_from(line));
             leading_break = self.read_break();
-            end = self.scan_block_breaks(&mut indent, &mut trailing_breaks)?;
+            end = self
+                .scan_block_breaks(&mut indent, &mut trailing_breaks)
+                .map_err(inside)?;
         }
         if chomping != Chomping::Strip {
             value.push_str(leading_break);
@@ -56,7 +61,11 @@ impl<'a> Scanner<'a> {
         }
         let data = TokenData::Scalar {
             value: Cow::Owned(value),
-            plain: false,
+            style: if literal {
+                ScalarStyle::Literal
+            } else {
+                ScalarStyle::Folded
+            },
         };
         Ok(Token {
             kind: TokenKind::Scalar,

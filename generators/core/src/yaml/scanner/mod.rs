@@ -20,6 +20,7 @@ mod token;
 use std::collections::{BTreeMap, VecDeque};
 
 use self::simple_key::SimpleKey;
+pub use self::token::ScalarStyle;
 pub(super) use self::token::{Mark, Token, TokenData, TokenKind};
 use super::error::Error;
 use super::input::Input;

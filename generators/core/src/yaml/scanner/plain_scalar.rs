@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::super::character::{byte, is_blank_or_end, width};
 use super::super::error::Error;
 use super::quoted_scalar::fold;
-use super::{Mark, Scanner, Token, TokenData, TokenKind};
+use super::{Mark, ScalarStyle, Scanner, Token, TokenData, TokenKind};
 
 /// The blanks and line breaks between two words.
 #[derive(Default)]
@@ -40,7 +40,8 @@ impl<'a> Scanner<'a> {
             if !self.at_blank() && !self.at_break() {
                 break;
             }
-            self.scan_plain_blanks(&mut gap, indent)?;
+            self.scan_plain_blanks(&mut gap, indent)
+                .map_err(|error| error.inside(start, true))?;
             if self.flow_level == 0 && i64::from(self.mark.column) < indent {
                 break;
             }
@@ -48,7 +49,10 @@ impl<'a> Scanner<'a> {
         if gap.has_break {
             self.simple_key_allowed = true;
         }
-        let data = TokenData::Scalar { value, plain: true };
+        let data = TokenData::Scalar {
+            value,
+            style: ScalarStyle::Plain,
+        };
         Ok(Token {
             kind: TokenKind::Scalar,
             start,

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::super::character::{byte, is_blank, is_break, width};
 use super::super::error::Error;
 use super::tag::hexadecimal;
-use super::{Scanner, Token, TokenData, TokenKind};
+use super::{ScalarStyle, Scanner, Token, TokenData, TokenKind};
 
 impl<'a> Scanner<'a> {
     /// Scans a scalar in quotes.
@@ -14,12 +14,19 @@ impl<'a> Scanner<'a> {
         self.skip();
         let value = match self.scan_simple_quoted(single) {
             Some(value) => Cow::Borrowed(value),
-            None => Cow::Owned(self.scan_quoted_content(single)?),
+            None => Cow::Owned(
+                self.scan_quoted_content(single)
+                    .map_err(|error| error.inside(start, true))?,
+            ),
         };
         self.skip();
         let data = TokenData::Scalar {
             value,
-            plain: false,
+            style: if single {
+                ScalarStyle::SingleQuoted
+            } else {
+                ScalarStyle::DoubleQuoted
+            },
         };
         Ok(Token {
             kind: TokenKind::Scalar,

@@ -27,7 +27,10 @@ impl Scanner<'_> {
             return Ok(true);
         }
         if key.required {
-            return Err(self.error("could not find expected ':'"));
+            let start = key.mark;
+            return Err(self
+                .error("could not find expected ':'")
+                .inside(start, true));
         }
         key.possible = false;
         Ok(false)
@@ -62,7 +65,7 @@ impl Scanner<'_> {
             return Ok(());
         };
         if key.required {
-            return Err(Error::scanner("could not find expected ':'", mark));
+            return Err(Error::scanner("could not find expected ':'", mark).inside(key.mark, true));
         }
         key.possible = false;
         self.simple_key_of_token.remove(&key.token_number);

@@ -36,6 +36,22 @@ pub(in crate::yaml) enum TokenKind {
     Scalar,
 }
 
+/// How a scalar is written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum ScalarStyle {
+    /// Without quotes.
+    #[default]
+    Plain,
+    /// In `'`.
+    SingleQuoted,
+    /// In `"`.
+    DoubleQuoted,
+    /// Behind `|`.
+    Literal,
+    /// Behind `>`.
+    Folded,
+}
+
 /// What a token carries beside its kind and place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::yaml) enum TokenData<'a> {
@@ -53,7 +69,7 @@ pub(in crate::yaml) enum TokenData<'a> {
     },
     Scalar {
         value: Cow<'a, str>,
-        plain: bool,
+        style: ScalarStyle,
     },
 }
 

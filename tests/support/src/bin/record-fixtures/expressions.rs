@@ -29,7 +29,9 @@ pub(crate) fn record(chart: &Path, templates: &[String]) -> Result<Vec<String>, 
             .iter()
             .map(|(dialect, answers)| (*dialect, &answers[index]))
             .collect();
-        if of_all.iter().all(|(_, answer)| is_comparable(answer)) && !is_one_of_many(index, of_all[0].1) {
+        if of_all.iter().all(|(_, answer)| is_comparable(answer))
+            && !is_one_of_many(index, of_all[0].1)
+        {
             lines.push(serde_json::to_string(&check(template, &of_all))?);
         }
     }
@@ -40,14 +42,22 @@ pub(crate) fn record(chart: &Path, templates: &[String]) -> Result<Vec<String>, 
 fn is_comparable(answer: &Json) -> bool {
     let output = answer["output"].as_str().unwrap_or_default();
     let has_address = output.split("0x").skip(1).any(|rest| {
-        rest.len() >= ADDRESS && rest.bytes().take(ADDRESS).all(|byte| byte.is_ascii_hexdigit())
+        rest.len() >= ADDRESS
+            && rest
+                .bytes()
+                .take(ADDRESS)
+                .all(|byte| byte.is_ascii_hexdigit())
     });
     answer["varies"].is_null() && output.len() <= MAX_OUTPUT && !has_address
 }
 
 fn is_one_of_many(index: usize, answer: &Json) -> bool {
     let error = answer["error"].as_str().unwrap_or_default();
-    let is_of_type = [": wrong type for value; expected", "; found ", "wrong number of args"];
+    let is_of_type = [
+        ": wrong type for value; expected",
+        "; found ",
+        "wrong number of args",
+    ];
     !index.is_multiple_of(ONE_IN) && is_of_type.iter().any(|text| error.contains(text))
 }
 
@@ -103,7 +113,11 @@ fn check(template: &str, answers: &[(&str, &Json)]) -> Json {
 /// Outcomes that are not the usual one; under `v4` if those of all Helm 4 are the same.
 fn others(usual: &Json, outcomes: &[(&str, Json)]) -> Map<String, Json> {
     let alike = outcomes.windows(2).all(|pair| pair[0].1 == pair[1].1);
-    let outcomes = if alike { &[("v4", outcomes[0].1.clone())] } else { outcomes };
+    let outcomes = if alike {
+        &[("v4", outcomes[0].1.clone())]
+    } else {
+        outcomes
+    };
     let mut others = Map::new();
     for (dialect, outcome) in outcomes {
         if outcome["line"] == usual["fails"] && !usual["fails"].is_null() {
@@ -130,8 +144,16 @@ fn outcome(answer: &Json, in_lines: bool) -> Json {
 }
 
 /// What stands before, between and after the place and the node of a failure.
-const LINE: [&str; 3] = ["template: m/templates/NOTES.txt:", ": executing \"m/templates/NOTES.txt\" at <", ">: "];
-const TRACE: [&str; 3] = ["m/templates/NOTES.txt:", "\n  executing \"m/templates/NOTES.txt\" at <", ">:\n    "];
+const LINE: [&str; 3] = [
+    "template: m/templates/NOTES.txt:",
+    ": executing \"m/templates/NOTES.txt\" at <",
+    ">: ",
+];
+const TRACE: [&str; 3] = [
+    "m/templates/NOTES.txt:",
+    "\n  executing \"m/templates/NOTES.txt\" at <",
+    ">:\n    ",
+];
 
 fn failure<'a>(error: &'a str, [start, middle, end]: &[&str; 3]) -> Option<[&'a str; 3]> {
     let (place, rest) = error.strip_prefix(start)?.split_once(middle)?;

@@ -1,0 +1,136 @@
+//! Specifications of fields.
+
+use super::conflict;
+use crate::error::Result;
+use crate::resource::Gvk;
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+
+/// A field of some types; empty parts of the type are any.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct FieldSpec {
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(crate) group: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(crate) version: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(crate) kind: String,
+    /// Names with slashes between them; `\/` is a slash in a name.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(crate) path: String,
+    /// Whether the field is made where it is missing.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) create: bool,
+}
+
+impl FieldSpec {
+    /// A field of all types.
+    pub(crate) fn any(path: &str, create: bool) -> Self {
+        Self {
+            path: path.to_owned(),
+            create,
+            ..Self::default()
+        }
+    }
+
+    pub(crate) fn gvk(&self) -> Gvk {
+        Gvk {
+            group: self.group.clone(),
+            version: self.version.clone(),
+            kind: self.kind.clone(),
+        }
+    }
+
+    /// Whether an object of the type may have the field.
+    pub(crate) fn selects(&self, gvk: &Gvk) -> bool {
+        let fits = |wanted: &str, own: &str| wanted.is_empty() || wanted == own;
+        fits(&self.kind, &gvk.kind) && fits(&self.group, &gvk.group) && fits(&self.version, &gvk.version)
+    }
+}
+
+/// Field specifications, without two for the same field.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct FieldSpecs(pub(crate) Vec<FieldSpec>);
+
+impl FieldSpecs {
+    /// Adds one, unless there is one for the same field that selects as much.
+    ///
+    /// # Errors
+    /// When only one of both creates the field.
+    pub(crate) fn merge_one(&mut self, new: &FieldSpec) -> Result<()> {
+        let found = self
+            .0
+            .iter()
+            .find(|own| own.path == new.path && new.selects(&own.gvk()));
+        match found {
+            Some(own) if own.create != new.create => Err(conflict()),
+            Some(_) => Ok(()),
+            None => {
+                self.0.push(new.clone());
+                Ok(())
+            }
+        }
+    }
+
+    /// Adds others.
+    ///
+    /// # Errors
+    /// As [`FieldSpecs::merge_one`].
+    pub(crate) fn merge(&mut self, others: &Self) -> Result<()> {
+        if self.0.is_empty() && others.0.len() < 2 {
+            self.0.clone_from(&others.0);
+            return Ok(());
+        }
+        if self.0 == others.0 {
+            return Ok(());
+        }
+        // By path, so that long lists do not have to be gone over for each new one.
+        let mut by_path: HashMap<String, Vec<usize>> = HashMap::new();
+        for (at, own) in self.0.iter().enumerate() {
+            by_path.entry(own.path.clone()).or_default().push(at);
+        }
+        for new in &others.0 {
+            let places = by_path.entry(new.path.clone()).or_default();
+            let found = places
+                .iter()
+                .filter_map(|at| self.0.get(*at))
+                .find(|own| new.selects(&own.gvk()));
+            match found {
+                Some(own) if own.create != new.create => return Err(conflict()),
+                Some(_) => {}
+                None => {
+                    places.push(self.0.len());
+                    self.0.push(new.clone());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn sort(&mut self) {
+        self.0.sort_by_cached_key(|spec| crate::order::gvk_key(&spec.gvk()));
+    }
+}
+
+/// The fields that may name objects of a type.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct NameReference {
+    pub(crate) group: String,
+    pub(crate) version: String,
+    pub(crate) kind: String,
+    pub(crate) field_specs: FieldSpecs,
+}
+
+impl NameReference {
+    /// The type that is named.
+    pub(crate) fn gvk(&self) -> Gvk {
+        Gvk {
+            group: self.group.clone(),
+            version: self.version.clone(),
+            kind: self.kind.clone(),
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Which fields the transformers work on.
+//!
+//! Mirrors `internal/plugins/builtinconfig` and `types/fieldspec.go` of kustomize api v0.21.1.
+
+mod defaults;
+mod field_spec;
+
+pub(crate) use defaults::default_configuration;
+pub(crate) use field_spec::{FieldSpec, FieldSpecs, NameReference};
+
+use crate::error::{Result, fail};
+use serde::Deserialize;
+
+/// The field specifications of a kustomization.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct Configuration {
+    pub(crate) name_prefix: FieldSpecs,
+    pub(crate) name_suffix: FieldSpecs,
+    pub(crate) namespace: FieldSpecs,
+    pub(crate) common_labels: FieldSpecs,
+    pub(crate) labels: FieldSpecs,
+    pub(crate) template_labels: FieldSpecs,
+    pub(crate) common_annotations: FieldSpecs,
+    pub(crate) name_reference: Vec<NameReference>,
+    pub(crate) var_reference: FieldSpecs,
+    pub(crate) images: FieldSpecs,
+    pub(crate) replicas: FieldSpecs,
+}
+
+impl Configuration {
+    /// Adds what another configuration has more.
+    ///
+    /// # Errors
+    /// When both have a field, and only one of them creates it.
+    pub(crate) fn merge(&mut self, other: &Self) -> Result<()> {
+        let groups = [
+            ("NamePrefix", &mut self.name_prefix, &other.name_prefix),
+            ("NameSuffix", &mut self.name_suffix, &other.name_suffix),
+            ("NameSpace", &mut self.namespace, &other.namespace),
+            ("CommonAnnotations", &mut self.common_annotations, &other.common_annotations),
+            ("CommonLabels", &mut self.common_labels, &other.common_labels),
+            ("Labels", &mut self.labels, &other.labels),
+            ("TemplateLabels", &mut self.template_labels, &other.template_labels),
+            ("VarReference", &mut self.var_reference, &other.var_reference),
+        ];
+        for (name, own, others) in groups {
+            own.merge(others)
+                .map_err(|error| error.within(format!("failed to merge {name} fieldSpec")))?;
+        }
+        for reference in &other.name_reference {
+            self.merge_reference(reference).map_err(|error| {
+                error.within("failed to merge NameReference fieldSpec")
+            })?;
+        }
+        let groups = [
+            ("Images", &mut self.images, &other.images),
+            ("Replicas", &mut self.replicas, &other.replicas),
+        ];
+        for (name, own, others) in groups {
+            own.merge(others)
+                .map_err(|error| error.within(format!("failed to merge {name} fieldSpec")))?;
+        }
+        self.sort();
+        Ok(())
+    }
+
+    /// Adds the places that may name a type.
+    pub(crate) fn merge_reference(&mut self, other: &NameReference) -> Result<()> {
+        let mut found = false;
+        for own in self.name_reference.iter_mut().filter(|own| own.gvk() == other.gvk()) {
+            own.field_specs.merge(&other.field_specs)?;
+            found = true;
+        }
+        if !found {
+            self.name_reference.push(other.clone());
+        }
+        Ok(())
+    }
+
+    /// Sorts by type.
+    pub(crate) fn sort(&mut self) {
+        for specs in [
+            &mut self.name_prefix,
+            &mut self.name_suffix,
+            &mut self.namespace,
+            &mut self.common_labels,
+            &mut self.labels,
+            &mut self.template_labels,
+            &mut self.common_annotations,
+            &mut self.var_reference,
+            &mut self.images,
+            &mut self.replicas,
+        ] {
+            specs.sort();
+        }
+        self.name_reference.sort_by_cached_key(|reference| crate::order::gvk_key(&reference.gvk()));
+    }
+}
+
+/// The error for two specifications of a field of which only one creates it.
+fn conflict() -> crate::error::BuildError {
+    fail("conflicting fieldspecs")
+}

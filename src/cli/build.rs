@@ -1,0 +1,203 @@
+//! `whipstaff build`: builds a kustomization and prints it as `kustomize build` does.
+
+use anyhow::{Context as _, Result, bail};
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+use whipstaff_kustomize::{
+    BuildOptions, Built, FileSystem, LoadRestrictor, MAX_INPUT_BYTES, Reorder, Resolved, build_in,
+};
+
+/// The environment variable that has every object labelled.
+const MANAGED_BY_VARIABLE: &str = "KUSTOMIZE_ENABLE_MANAGEDBY_LABEL";
+
+/// Build a kustomization and print its objects.
+#[derive(Debug, clap::Args)]
+pub(crate) struct BuildArguments {
+    /// Folder of the kustomization
+    #[arg(default_value = ".", value_name = "DIR")]
+    folder: String,
+    /// File to write to, or a folder to write a file per object to
+    #[arg(short, long, value_name = "PATH")]
+    output: Option<PathBuf>,
+    /// Which files may be read: `LoadRestrictionsRootOnly` or `LoadRestrictionsNone`
+    #[arg(long, default_value = "LoadRestrictionsRootOnly", value_name = "WORD")]
+    load_restrictor: String,
+    /// Order of objects where the kustomization names none: `legacy` or `none`
+    #[arg(long, default_value = "legacy", value_name = "WORD")]
+    reorder: String,
+    /// Label every object with what manages it
+    #[arg(long)]
+    enable_managedby_label: bool,
+    #[command(flatten)]
+    helm: HelmArguments,
+    #[command(flatten)]
+    unsupported: UnsupportedArguments,
+}
+
+/// Charts.
+#[derive(Debug, clap::Args)]
+struct HelmArguments {
+    /// Inflate Helm charts
+    #[arg(long)]
+    enable_helm: bool,
+    /// Accepted for the sake of scripts: charts are rendered here, without a program
+    #[arg(long, value_name = "COMMAND", hide = true)]
+    helm_command: Option<String>,
+    /// API versions that charts see besides the usual ones
+    #[arg(long, value_name = "VERSIONS", value_delimiter = ',')]
+    helm_api_versions: Vec<String>,
+    /// Kubernetes version that charts see
+    #[arg(long, value_name = "VERSION", default_value = "")]
+    helm_kube_version: String,
+    /// Accepted for the sake of scripts: nothing more is printed
+    #[arg(long, hide = true)]
+    helm_debug: bool,
+}
+
+/// Flags for programs and containers, which are not run.
+#[derive(Debug, clap::Args)]
+struct UnsupportedArguments {
+    #[arg(long, hide = true)]
+    enable_alpha_plugins: bool,
+    #[arg(long, hide = true)]
+    enable_exec: bool,
+    #[arg(long, hide = true)]
+    network: bool,
+    #[arg(long, hide = true, value_name = "NAME")]
+    network_name: Option<String>,
+    #[arg(long, hide = true, value_name = "MOUNT")]
+    mount: Vec<String>,
+    /// Accepted for the sake of scripts: there are no functions that could see it
+    #[arg(short = 'e', long = "env", hide = true, value_name = "NAME=VALUE")]
+    env: Vec<String>,
+    /// Accepted for the sake of scripts: there are no functions that could run as anybody
+    #[arg(long, hide = true)]
+    as_current_user: bool,
+}
+
+impl UnsupportedArguments {
+    fn check(&self) -> Result<()> {
+        let flags = [
+            (self.enable_alpha_plugins, "--enable-alpha-plugins"),
+            (self.enable_exec, "--enable-exec"),
+            (self.network, "--network"),
+            (self.network_name.is_some(), "--network-name"),
+            (!self.mount.is_empty(), "--mount"),
+        ];
+        match flags.iter().find(|(is_set, _)| *is_set) {
+            None => Ok(()),
+            Some((_, flag)) => {
+                bail!("`{flag}` is not supported: functions and plugins that are programs are never run")
+            }
+        }
+    }
+}
+
+/// Builds and prints.
+pub(crate) fn run(arguments: &BuildArguments) -> Result<()> {
+    arguments.unsupported.check()?;
+    let working_folder = std::env::current_dir().context("no working folder")?;
+    let is_labelled = std::env::var(MANAGED_BY_VARIABLE).is_ok_and(|value| value == "on");
+    let options = BuildOptions {
+        load_restrictor: match arguments.load_restrictor.as_str() {
+            "LoadRestrictionsRootOnly" => LoadRestrictor::RootOnly,
+            "LoadRestrictionsNone" => LoadRestrictor::None,
+            other => bail!(
+                "illegal flag value --load-restrictor {other}; legal values: [LoadRestrictionsRootOnly LoadRestrictionsNone]"
+            ),
+        },
+        enable_helm: arguments.helm.enable_helm,
+        helm_api_versions: arguments.helm.helm_api_versions.clone(),
+        helm_kube_version: arguments.helm.helm_kube_version.clone(),
+        reorder: match arguments.reorder.as_str() {
+            "legacy" => Reorder::Legacy,
+            "none" => Reorder::None,
+            other => bail!("illegal flag value --reorder {other}; legal values: [legacy none]"),
+        },
+        add_managed_by_label: arguments.enable_managedby_label || is_labelled,
+        working_folder: working_folder.to_string_lossy().into_owned(),
+        ..BuildOptions::default()
+    };
+    let mut warnings = Vec::new();
+    let built = build_in(&Disk, &arguments.folder, &options, &mut warnings);
+    for warning in warnings {
+        super::write_error(&warning);
+    }
+    write(&built?, arguments.output.as_deref())
+}
+
+fn write(built: &Built, output: Option<&Path>) -> Result<()> {
+    let Some(output) = output else {
+        return super::write_out(&built.to_yaml());
+    };
+    if !output.is_dir() {
+        return fs::write(output, built.to_yaml())
+            .with_context(|| format!("cannot write `{}`", output.display()));
+    }
+    for (name, text) in built.files() {
+        let path = output.join(name);
+        fs::write(&path, text).with_context(|| format!("cannot write `{}`", path.display()))?;
+    }
+    Ok(())
+}
+
+/// The files of this machine.
+#[derive(Debug)]
+struct Disk;
+
+impl FileSystem for Disk {
+    fn resolve(&self, path: &str) -> std::result::Result<Resolved, String> {
+        let real = fs::canonicalize(path).map_err(|error| explain(path, &error))?;
+        let text = real.to_string_lossy().into_owned();
+        Ok(if real.is_dir() {
+            Resolved::Folder(text)
+        } else {
+            Resolved::File(text)
+        })
+    }
+
+    fn read(&self, path: &str) -> std::result::Result<Arc<[u8]>, String> {
+        let too_large = fs::metadata(path).is_ok_and(|metadata| {
+            usize::try_from(metadata.len()).map_or(true, |length| length > MAX_INPUT_BYTES)
+        });
+        if too_large {
+            return Err(format!("open {path}: larger than {MAX_INPUT_BYTES} bytes"));
+        }
+        let bytes = fs::read(path).map_err(|error| format!("open {path}: {}", reason(&error)))?;
+        Ok(bytes.into())
+    }
+}
+
+/// Names the first part of a path that cannot be followed.
+fn explain(path: &str, error: &io::Error) -> String {
+    let mut walked = PathBuf::new();
+    for part in Path::new(path).components() {
+        let parent_is_folder = walked.as_os_str().is_empty() || walked.is_dir();
+        walked.push(part);
+        if !parent_is_folder {
+            return format!("lstat {}: not a directory", walked.display());
+        }
+        if fs::metadata(&walked).is_err() {
+            break;
+        }
+    }
+    // A link that leads nowhere is named by where it leads.
+    let missing = match fs::read_link(&walked) {
+        Ok(target) => walked.parent().unwrap_or(Path::new("/")).join(target),
+        Err(_) => walked,
+    };
+    format!("lstat {}: {}", missing.display(), reason(error))
+}
+
+/// What the system says, without its number.
+fn reason(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "no such file or directory".to_owned(),
+        io::ErrorKind::NotADirectory => "not a directory".to_owned(),
+        io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        _ => error.to_string(),
+    }
+}
