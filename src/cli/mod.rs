@@ -1,5 +1,6 @@
 //! The command line.
 
+mod build;
 mod cluster;
 mod crds;
 mod operator;
@@ -8,7 +9,7 @@ mod template;
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
-/// Joins Helm charts and plain manifests to a cluster that keeps them true.
+/// Joins Helm charts, kustomizations and plain manifests to a cluster that keeps them true.
 #[derive(Debug, Parser)]
 #[command(name = "whipstaff", version, about)]
 pub struct Cli {
@@ -22,6 +23,8 @@ enum Command {
     Operator(operator::OperatorArgs),
     /// Render a chart as `helm template` does.
     Template(Box<template::TemplateArguments>),
+    /// Build a kustomization as `kustomize build` does.
+    Build(Box<build::BuildArguments>),
     /// List components with their state.
     Status(cluster::StatusArgs),
     /// Show a component's objects with their readiness and what they wait for.
@@ -35,6 +38,7 @@ pub fn run(cli: Cli) -> ExitCode {
     let result = match cli.command {
         Command::Operator(args) => operator::run(args),
         Command::Template(args) => template::run(&args),
+        Command::Build(args) => build::run(&args),
         Command::Status(args) => cluster::status(&args),
         Command::Tree(args) => cluster::tree(&args),
         Command::Crds => crds::run(),
