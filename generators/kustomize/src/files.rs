@@ -77,6 +77,9 @@ pub enum LoadRestrictor {
     None,
 }
 
+/// What the texts of answers that are no success start with.
+const HTTP_ERROR: &str = "HTTP Error";
+
 /// Removes `.`, `..` and doubled slashes, as Go's `filepath.Clean` does.
 pub(crate) fn clean(path: &str) -> String {
     let absolute = path.starts_with('/');
@@ -330,9 +333,17 @@ impl<'f> Loader<'f> {
 
     fn load_url(&self, url: &str) -> Result<Arc<[u8]>> {
         let remote = self.remote.ok_or_else(|| refuse_remote(url))?;
-        remote
-            .file(url)
-            .map_err(|cause| BuildError::new(BuildErrorKind::Remote, cause.to_string()))
+        remote.file(url).map_err(|cause| {
+            let cause = cause.to_string();
+            if !cause.starts_with(HTTP_ERROR) {
+                return load_error(cause);
+            }
+            // An address that may be a repository is tried as one.
+            match RepoSpec::parse(url) {
+                Ok(_) => load_error("URL is a git repository"),
+                Err(_) => BuildError::new(BuildErrorKind::Remote, cause),
+            }
+        })
     }
 
     fn load_file(&self, path: &str) -> Result<Arc<[u8]>> {

@@ -1,6 +1,10 @@
 //! Builds every case of `fixtures/kustomize` and compares it with what kustomize 5.8.1 said.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a broken case is a failed test")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a broken case is a failed test"
+)]
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -65,7 +65,7 @@ impl RemoteSource for Web {
 
 #[test]
 fn charts_are_inflated_by_the_host_with_merged_values() {
-    let kustomization = "namespace: space\nhelmCharts:\n- name: c\n  releaseName: r\n  valuesInline: {list: [y], b: 2}\n";
+    let kustomization = "namespace: space\nhelmCharts:\n- name: c\n  releaseName: r\n  valuesInline: {list: [z], b: 2}\n";
     let files = tree(&[("kustomization.yaml", kustomization)]);
     let options = BuildOptions {
         enable_helm: true,
@@ -75,7 +75,7 @@ fn charts_are_inflated_by_the_host_with_merged_values() {
     let built = build(&files, "/", &options).unwrap();
     let object = &built.objects()[0].value;
     assert_eq!(object["metadata"]["namespace"], "space");
-    assert_eq!(object["data"]["values"][0], "a: 1\nb: 2\nlist:\n- y\n");
+    assert_eq!(object["data"]["values"][0], "a: 1\nb: 2\nlist:\n- z\n");
 }
 
 #[test]
@@ -151,8 +151,8 @@ fn folders_of_output_name_files_by_type_and_name() {
         names,
         [
             "rbac.authorization.k8s.io_v1_clusterrole_reader.yaml",
-            "default_v1_configmap_remote.yaml",
             "other_v1_configmap_b.yaml",
+            "default_v1_configmap_remote.yaml",
         ]
     );
 }
