@@ -8,6 +8,7 @@
 //! ```
 //!
 //! - [`run_operator`] runs the operator in a process of yours, with [`OperatorOptions`] that may hold generators of yours.
+//! - [`run_operator_for`] does the same for a kind of your own: any custom resource that implements [`Component`].
 //! - [`api`] has the custom resources, [`crds`] their definitions.
 //! - [`tree`] and [`headline`] show a component to a person.
 
@@ -31,10 +32,13 @@ mod telemetry;
 mod tree;
 
 pub use class::Class;
+pub use component::{Component, Origin};
 pub use crd::{crd_files, crds};
 pub use http::ListenError;
 pub use lease::{LeaseError, LeaseOptions, lease_identity};
-pub use operator::{OperatorError, OperatorOptions, Reconciler, default_generators, run_operator};
+pub use operator::{
+    OperatorError, OperatorOptions, Reconciler, default_generators, run_operator, run_operator_for,
+};
 pub use source::{ArchiveError, SourceError};
 pub use status::{
     Assessment, HintError, Hints, MAX_MESSAGE_LENGTH, Status, assess, assess_with_hints,

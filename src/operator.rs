@@ -1,9 +1,12 @@
 //! The operator: everything that runs between a kubeconfig and a signal to stop.
 
-use crate::api::v1alpha1::Component;
-use crate::cluster::{ComponentName, Discovery, Watches};
-use crate::component::{Context, Identities, Memories, NamedClient, Renderer, reconcile};
+use crate::api::v1alpha1 as api;
+use crate::cluster::{ComponentName, Discovery, LookupWatches, Watches};
+use crate::component::{
+    Component, Context, Identities, Memories, NamedClient, Renderer, reconcile,
+};
 use crate::controllers::run_components;
+use crate::dependents::OwnerScope;
 use crate::events::Events;
 use crate::http::{AdminServer, ListenError, Readiness};
 use crate::lease::{Candidate, Leadership, LeaseError, LeaseOptions};
@@ -11,26 +14,31 @@ use crate::metrics::Metrics;
 use crate::source::{FetchOptions, Fetcher, SourceError};
 use k8s_openapi::api::core::v1::Namespace;
 use kube::{Api, Client, Config, ResourceExt};
+use std::marker::PhantomData;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio_util::sync::CancellationToken;
-use whipstaff_generator::Registry;
+use whipstaff_generator::{Limits, Registry};
 
 /// Reconciliations that run at the same time when nothing else is said.
 const DEFAULT_CONCURRENCY: u16 = 8;
-/// Name of the controller in metrics and events.
+/// Name of the controller in metrics and events when nothing else is said.
 const CONTROLLER: &str = "whipstaff";
 
 /// How an operator runs.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct OperatorOptions {
+    /// Name of the controller in metrics and events. Default: `whipstaff`.
+    pub name: String,
     /// Generators that components may use. Default: `helm` and `directory`.
     pub generators: Registry,
     /// Reconciliations that run at the same time. Default 8.
     pub concurrency: u16,
+    /// What one rendering may use up before it is stopped with an error. Default: far above what any known chart needs.
+    pub limits: Limits,
     /// Where `/metrics` is served; nowhere by default.
     pub metrics_address: Option<SocketAddr>,
     /// Where `/healthz` and `/readyz` are served; nowhere by default.
@@ -42,8 +50,10 @@ pub struct OperatorOptions {
 impl Default for OperatorOptions {
     fn default() -> Self {
         Self {
+            name: CONTROLLER.to_owned(),
             generators: default_generators(),
             concurrency: DEFAULT_CONCURRENCY,
+            limits: Limits::default(),
             metrics_address: None,
             health_address: None,
             leader_election: None,
@@ -83,15 +93,30 @@ pub enum OperatorError {
     LeaseLost,
 }
 
-/// Runs an operator until it is told to stop, or loses its lease.
+/// Runs the operator of [`api::v1alpha1::Component`](crate::api::v1alpha1::Component) until it is told to stop, or loses its lease.
 ///
-/// Needs: get on the namespace `kube-system`; list, watch and patch on components and their status; create and patch on events;
+/// Needs: get on the namespace `kube-system`; list, watch and patch on components and their status; create and patch on events; get,
+/// create and delete on Secrets, for seeds;
 /// get, create and update on leases with leader election; and whatever components bring, unless they name a service account, which
 /// must then be impersonated.
 ///
 /// # Errors
 /// [`OperatorError`] when it cannot start, or lost its lease: the process should then end.
 pub async fn run_operator(
+    config: Config,
+    options: OperatorOptions,
+    stop: CancellationToken,
+) -> Result<(), OperatorError> {
+    run_operator_for::<api::Component>(config, options, stop).await
+}
+
+/// Runs an operator of a kind of your own until it is told to stop, or loses its lease. Its definition must be in the cluster.
+///
+/// Needs the same rights as [`run_operator`], on this kind.
+///
+/// # Errors
+/// [`OperatorError`] when it cannot start, or lost its lease: the process should then end.
+pub async fn run_operator_for<C: Component>(
     config: Config,
     options: OperatorOptions,
     stop: CancellationToken,
@@ -115,7 +140,7 @@ pub async fn run_operator(
         .map(|server| tokio::spawn(server.run(after.clone())))
         .collect();
     let result = match options.leader_election.clone() {
-        None => work(config, client, options, metrics, readiness, stop).await,
+        None => work::<C>(config, client, options, metrics, readiness, stop).await,
         Some(lease) => {
             let candidate = Candidate::new(client.clone(), lease)?;
             // A replica that waits for the lease is ready: its turn may come at any time.
@@ -123,7 +148,7 @@ pub async fn run_operator(
             match candidate.acquire(&stop).await {
                 None => Ok(()),
                 Some(leadership) => {
-                    let work = work(config, client, options, metrics, readiness, stop);
+                    let work = work::<C>(config, client, options, metrics, readiness, stop);
                     while_leading(leadership, work).await
                 }
             }
@@ -154,7 +179,7 @@ async fn while_leading(
     }
 }
 
-async fn work(
+async fn work<C: Component>(
     config: Config,
     client: Client,
     options: OperatorOptions,
@@ -163,23 +188,33 @@ async fn work(
     stop: CancellationToken,
 ) -> Result<(), OperatorError> {
     let concurrency = options.concurrency;
-    let (reconciler, woken) =
-        Reconciler::with_client(config, client, options.generators, metrics).await?;
+    let renderer = Renderer::new(options.generators, options.limits);
+    let (context, woken) = context::<C>(config, client, &options.name, renderer, metrics).await?;
     readiness.set(true);
     tracing::info!("operator started");
-    run_components(reconciler.context, woken, concurrency, stop).await;
+    run_components::<C>(Arc::new(context), woken, concurrency, stop).await;
     readiness.set(false);
     tracing::info!("operator stopped");
     Ok(())
 }
 
 /// Reconciles single components, without a watch loop: for programs that have a loop of their own.
-#[derive(Debug, Clone)]
-pub struct Reconciler {
+#[derive(Debug)]
+pub struct Reconciler<C = api::Component> {
     context: Arc<Context>,
+    kind: PhantomData<fn() -> C>,
 }
 
-impl Reconciler {
+impl<C> Clone for Reconciler<C> {
+    fn clone(&self) -> Self {
+        Self {
+            context: Arc::clone(&self.context),
+            kind: PhantomData,
+        }
+    }
+}
+
+impl<C: Component> Reconciler<C> {
     /// A reconciler on the cluster of a configuration.
     ///
     /// # Errors
@@ -187,45 +222,49 @@ impl Reconciler {
     pub async fn new(config: Config, generators: Registry) -> Result<Self, OperatorError> {
         let client = Client::try_from(config.clone())
             .map_err(|error| OperatorError::Client(Box::new(error)))?;
-        let made = Self::with_client(config, client, generators, Metrics::new()).await;
-        made.map(|(reconciler, _)| reconciler)
+        let renderer = Renderer::new(generators, Limits::default());
+        let metrics = Metrics::new();
+        let (context, _) = context::<C>(config, client, CONTROLLER, renderer, metrics).await?;
+        Ok(Self {
+            context: Arc::new(context),
+            kind: PhantomData,
+        })
     }
 
     /// Reconciles a component once and reports in its status. Gives the time after which to come again, or nothing when only a
     /// change of the component is worth it. What is remembered of the component makes the next run cheap.
-    pub async fn reconcile(&self, component: Component) -> Option<Duration> {
+    pub async fn reconcile(&self, component: C) -> Option<Duration> {
         reconcile(Arc::new(component), Arc::clone(&self.context)).await
     }
+}
 
-    async fn with_client(
-        config: Config,
-        client: Client,
-        generators: Registry,
-        metrics: Metrics,
-    ) -> Result<(Self, UnboundedReceiver<ComponentName>), OperatorError> {
-        let namespaces: Api<Namespace> = Api::all(client.clone());
-        let cluster = namespaces.get("kube-system").await;
-        let cluster = cluster.map_err(|error| OperatorError::Cluster(Box::new(error)))?;
-        let cluster = cluster.uid().unwrap_or_default();
-        let (wake, woken) = tokio::sync::mpsc::unbounded_channel();
-        let context = Context {
-            identities: Identities::new(config, client.clone()),
-            discovery: Discovery::new(client.clone()),
-            watches: Watches::new(client.clone(), &cluster, wake),
-            fetcher: Fetcher::new(FetchOptions::default()).map_err(OperatorError::Fetcher)?,
-            renderer: Renderer::new(generators, metrics.clone()),
-            memories: Memories::default(),
-            events: Events::new(client.clone(), CONTROLLER, None),
-            reconciliations: metrics.controller(CONTROLLER),
-            client: NamedClient(client),
-            cluster,
-            metrics,
-        };
-        Ok((
-            Self {
-                context: Arc::new(context),
-            },
-            woken,
-        ))
-    }
+/// What the reconciliations of a kind share, and the names of components that should be reconciled again.
+async fn context<C: Component>(
+    config: Config,
+    client: Client,
+    controller: &str,
+    renderer: Renderer,
+    metrics: Metrics,
+) -> Result<(Context, UnboundedReceiver<ComponentName>), OperatorError> {
+    let namespaces: Api<Namespace> = Api::all(client.clone());
+    let cluster = namespaces.get("kube-system").await;
+    let cluster = cluster.map_err(|error| OperatorError::Cluster(Box::new(error)))?;
+    let cluster = cluster.uid().unwrap_or_default();
+    let owners = OwnerScope::new(&cluster, &C::kind(&()), &C::group(&()));
+    let (wake, woken) = tokio::sync::mpsc::unbounded_channel();
+    let context = Context {
+        identities: Identities::new(config, client.clone()),
+        discovery: Discovery::new(client.clone()),
+        watches: Watches::new(client.clone(), owners.clone(), wake.clone()),
+        lookup_watches: LookupWatches::new(wake),
+        fetcher: Fetcher::new(FetchOptions::default()).map_err(OperatorError::Fetcher)?,
+        renderer,
+        memories: Memories::default(),
+        events: Events::new(client.clone(), controller, None),
+        reconciliations: metrics.controller(controller),
+        client: NamedClient(client),
+        owners,
+        metrics,
+    };
+    Ok((context, woken))
 }

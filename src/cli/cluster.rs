@@ -1,6 +1,6 @@
 //! `whipstaff status` and `whipstaff tree`.
 
-use super::write_out;
+use super::{block_on, write_out};
 use crate::api::v1alpha1::Component;
 use crate::{headline, tree as draw};
 use anyhow::Context as _;
@@ -62,13 +62,6 @@ pub(super) fn tree(args: &TreeArgs) -> anyhow::Result<()> {
             component.with_context(|| format!("cannot read component `{}`", args.name))?;
         write_out(&draw(&component))
     })
-}
-
-fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
-    tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?
-        .block_on(work)
 }
 
 async fn client() -> anyhow::Result<Client> {

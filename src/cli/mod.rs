@@ -1,13 +1,22 @@
 //! The command line.
 
 mod build;
+mod chart_files;
 mod cluster;
 mod crds;
+mod global;
+mod lint;
 mod operator;
+mod repository;
+mod switches;
 mod template;
+mod values;
 
-use clap::{Parser, Subcommand};
-use std::process::ExitCode;
+use clap::{CommandFactory as _, Parser, Subcommand};
+use std::{process::ExitCode, time::Duration};
+
+/// A person waits for the output and can stop it: the time that the operator grants would only be in the way.
+const TIME_LIMIT: Duration = Duration::from_hours(1);
 
 /// Joins Helm charts, kustomizations and plain manifests to a cluster that keeps them true.
 #[derive(Debug, Parser)]
@@ -15,6 +24,14 @@ use std::process::ExitCode;
 pub struct Cli {
     #[command(subcommand)]
     command: Command,
+}
+
+impl Cli {
+    /// What the process was called with. Ends the process when that cannot be understood, or is answered by a text of help.
+    pub fn of_process() -> Self {
+        let arguments = switches::without_values(&Self::command(), std::env::args_os());
+        Self::parse_from(arguments)
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -25,6 +42,8 @@ enum Command {
     Template(Box<template::TemplateArguments>),
     /// Build a kustomization as `kustomize build` does.
     Build(Box<build::BuildArguments>),
+    /// Examine charts as `helm lint` does, and for what Helm cannot know.
+    Lint(Box<lint::LintArguments>),
     /// List components with their state.
     Status(cluster::StatusArgs),
     /// Show a component's objects with their readiness and what they wait for.
@@ -39,6 +58,7 @@ pub fn run(cli: Cli) -> ExitCode {
         Command::Operator(args) => operator::run(args),
         Command::Template(args) => template::run(&args),
         Command::Build(args) => build::run(&args),
+        Command::Lint(args) => lint::run(&args),
         Command::Status(args) => cluster::status(&args),
         Command::Tree(args) => cluster::tree(&args),
         Command::Crds => crds::run(),
@@ -50,6 +70,14 @@ pub fn run(cli: Cli) -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Runs asynchronous work to its end.
+fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?
+        .block_on(work)
 }
 
 /// Prints a text to standard output; a reader that went away (`| head`) is no error.

@@ -7,7 +7,9 @@ use crate::{
 use anyhow::Context as _;
 use clap::Args;
 use std::net::SocketAddr;
+use std::time::Duration;
 use tokio_util::sync::CancellationToken;
+use whipstaff_generator::Limits;
 
 /// Arguments of `whipstaff operator`.
 #[derive(Debug, Args)]
@@ -40,6 +42,9 @@ pub(super) struct OperatorArgs {
     #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=256))]
     concurrency: u16,
 
+    #[command(flatten)]
+    limits: LimitArgs,
+
     /// What is logged: a level, or levels by module.
     #[arg(long, env = "WHIPSTAFF_LOG", default_value = DEFAULT_LOG_FILTER)]
     log: String,
@@ -47,6 +52,37 @@ pub(super) struct OperatorArgs {
     /// How it is logged.
     #[arg(long, value_enum, default_value = "text")]
     log_format: LogFormat,
+}
+
+/// What one rendering may use up before it is stopped with an error.
+#[derive(Debug, Args)]
+struct LimitArgs {
+    /// Steps of the template engine that one rendering may take.
+    #[arg(long = "render-steps", default_value_t = Limits::default().steps)]
+    steps: u64,
+
+    /// Bytes that one rendering may write, intermediate texts included.
+    #[arg(long = "render-output-bytes", default_value_t = Limits::default().output_bytes)]
+    output_bytes: u64,
+
+    /// Nesting of template calls in one rendering.
+    #[arg(long = "render-depth", default_value_t = Limits::default().depth, value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    depth: u32,
+
+    /// Seconds that one rendering may take.
+    #[arg(long = "render-seconds", default_value_t = Limits::default().time.as_secs())]
+    seconds: u64,
+}
+
+impl LimitArgs {
+    fn limits(&self) -> Limits {
+        let mut limits = Limits::default();
+        limits.steps = self.steps;
+        limits.output_bytes = self.output_bytes;
+        limits.depth = self.depth;
+        limits.time = Duration::from_secs(self.seconds);
+        limits
+    }
 }
 
 /// Runs the operator until a signal comes.
@@ -59,12 +95,14 @@ pub(super) fn run(args: OperatorArgs) -> anyhow::Result<()> {
         lease_namespace,
         identity,
         concurrency,
+        limits,
         log,
         log_format,
     } = args;
     init_telemetry(&log, log_format)?;
     let options = OperatorOptions {
         concurrency,
+        limits: limits.limits(),
         metrics_address,
         health_address,
         leader_election: leader_elect.then(|| {

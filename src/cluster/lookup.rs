@@ -46,7 +46,12 @@ pub(crate) async fn answer(
     };
     let answer = if question.name.is_empty() {
         objects
-            .list(resource, &question.namespace, "", MAX_LISTED)
+            .list(
+                resource,
+                &question.namespace,
+                &question.selector,
+                MAX_LISTED,
+            )
             .await
             .map(Some)
     } else {

@@ -4,7 +4,7 @@
 //! read from the API server.
 
 use super::Resource;
-use crate::dependents::{OWNER_ANNOTATION, OWNER_LABEL, OwnerId};
+use crate::dependents::{OWNER_ANNOTATION, OWNER_LABEL, OwnerScope};
 use futures::{StreamExt, stream::BoxStream};
 use kube::api::{Api, DynamicObject};
 use kube::core::PartialObjectMeta;
@@ -39,7 +39,7 @@ pub(crate) enum Seen {
 #[derive(Clone)]
 pub(crate) struct Watches {
     client: Client,
-    cluster: Arc<str>,
+    owners: OwnerScope,
     wake: UnboundedSender<ComponentName>,
     kinds: Arc<Mutex<HashMap<Resource, Kind>>>,
 }
@@ -76,10 +76,14 @@ impl Drop for Kind {
 
 impl Watches {
     /// Watches through a client. Components whose dependents changed are sent to `wake`.
-    pub(crate) fn new(client: Client, cluster: &str, wake: UnboundedSender<ComponentName>) -> Self {
+    pub(crate) fn new(
+        client: Client,
+        owners: OwnerScope,
+        wake: UnboundedSender<ComponentName>,
+    ) -> Self {
         Self {
             client,
-            cluster: cluster.into(),
+            owners,
             wake,
             kinds: Arc::default(),
         }
@@ -197,7 +201,7 @@ impl Watches {
                 .resource_version()
                 .and_then(|v| v.parse().ok())
                 .unwrap_or(u64::MAX),
-            owner: owner.and_then(|owner| OwnerId::component(owner, &self.cluster)),
+            owner: owner.and_then(|owner| self.owners.component(owner)),
         }
     }
 

@@ -3,7 +3,8 @@
 use super::identity::Identities;
 use super::memory::Memories;
 use super::render::Renderer;
-use crate::cluster::{Discovery, Watches};
+use crate::cluster::{Discovery, LookupWatches, Watches};
+use crate::dependents::OwnerScope;
 use crate::events::Events;
 use crate::metrics::{ControllerMetrics, Metrics};
 use crate::source::Fetcher;
@@ -16,12 +17,14 @@ pub(crate) struct Context {
     pub(crate) client: NamedClient,
     /// Clients of the identities that components act as.
     pub(crate) identities: Identities,
-    /// UID of the namespace `kube-system`: part of every owner id.
-    pub(crate) cluster: String,
+    /// What all owner ids begin with.
+    pub(crate) owners: OwnerScope,
     /// What the cluster serves.
     pub(crate) discovery: Discovery,
     /// Watches of dependents.
     pub(crate) watches: Watches,
+    /// Watches of what templates looked up.
+    pub(crate) lookup_watches: LookupWatches,
     /// Fetches sources.
     pub(crate) fetcher: Fetcher,
     /// Compiles and renders.

@@ -3,13 +3,15 @@
 use super::context::Context;
 use super::error::ReconcileError;
 use super::project::Outcome;
+use super::resource::Component;
 use super::run::Run;
-use crate::api::v1alpha1::{Component, DeletePolicy};
+use super::seed;
+use crate::api::v1alpha1::DeletePolicy;
 use crate::dependents::{Desired, plan_deletion, served};
 use kube::api::{Patch, PatchParams};
-use kube::{Api, Resource, ResourceExt};
+use kube::{Api, ResourceExt};
 use serde_json::json;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// Holds a component until its dependents are gone.
 const FINALIZER: &str = "whipstaff.dev/finalizer";
@@ -17,7 +19,7 @@ const FINALIZER: &str = "whipstaff.dev/finalizer";
 const MAX_ROUNDS: usize = 200;
 
 /// Whether the component waits for us to remove its dependents.
-pub(super) fn has_finalizer(component: &Component) -> bool {
+pub(super) fn has_finalizer<C: Component>(component: &C) -> bool {
     component
         .finalizers()
         .iter()
@@ -25,8 +27,8 @@ pub(super) fn has_finalizer(component: &Component) -> bool {
 }
 
 /// Adds the finalizer unless it is there.
-pub(super) async fn ensure_finalizer(
-    component: &Component,
+pub(super) async fn ensure_finalizer<C: Component>(
+    component: &C,
     context: &Context,
 ) -> Result<(), ReconcileError> {
     if has_finalizer(component) {
@@ -38,7 +40,7 @@ pub(super) async fn ensure_finalizer(
 }
 
 /// Deletes what can be deleted now. When nothing is waited for afterwards, everything is gone.
-pub(super) async fn delete(run: &mut Run<'_>) -> Result<Outcome, ReconcileError> {
+pub(super) async fn delete<C: Component>(run: &mut Run<'_, C>) -> Result<Outcome, ReconcileError> {
     let nothing = Desired::default();
     for _ in 0..MAX_ROUNDS {
         let mut observed = run.observe(&nothing, &HashSet::new()).await?;
@@ -58,7 +60,7 @@ pub(super) async fn delete(run: &mut Run<'_>) -> Result<Outcome, ReconcileError>
 }
 
 /// Refuses if a definition that would be deleted has instances of others.
-async fn check_definitions(run: &Run<'_>) -> Result<(), ReconcileError> {
+async fn check_definitions<C: Component>(run: &Run<'_, C>) -> Result<(), ReconcileError> {
     let resources = run.context.discovery.resources().await?;
     let executor = run.executor();
     for item in &run.status.inventory {
@@ -74,23 +76,29 @@ async fn check_definitions(run: &Run<'_>) -> Result<(), ReconcileError> {
 }
 
 /// Lets the component go.
-pub(super) async fn finish(run: &Run<'_>) -> Result<(), ReconcileError> {
-    let name = (run.namespace.clone(), run.component.name_any());
-    run.context.watches.require(&name, &BTreeSet::new());
+pub(super) async fn finish<C: Component>(run: &Run<'_, C>) -> Result<(), ReconcileError> {
+    let name = run.component_name();
+    let context = run.context;
+    context.watches.require(&name, &BTreeSet::new());
+    let watches = &context.lookup_watches;
+    watches.require(&name, &context.client.0, BTreeMap::new());
+    if run.status.seed_secret.is_some() {
+        seed::delete(run.component, context).await?;
+    }
     let mut finalizers = run.component.finalizers().to_vec();
     finalizers.retain(|finalizer| finalizer != FINALIZER);
-    write_finalizers(run.component, run.context, &finalizers).await?;
+    write_finalizers(run.component, context, &finalizers).await?;
     tracing::info!(component = name.1, namespace = name.0, "component is gone");
     Ok(())
 }
 
 /// Writes the whole list, on condition that nobody changed the component meanwhile.
-async fn write_finalizers(
-    component: &Component,
+async fn write_finalizers<C: Component>(
+    component: &C,
     context: &Context,
     finalizers: &[String],
 ) -> Result<(), ReconcileError> {
-    let api: Api<Component> = Api::namespaced(
+    let api: Api<C> = Api::namespaced(
         context.client.0.clone(),
         &component.namespace().unwrap_or_default(),
     );

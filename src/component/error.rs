@@ -15,8 +15,6 @@ const MAX_NAMED: usize = 5;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub(crate) enum ReconcileError {
-    #[error("`spec` has no source: set `spec.source.url`")]
-    NoSource,
     #[error("`spec.{field}` is malformed")]
     Duration {
         field: &'static str,
@@ -47,6 +45,18 @@ pub(crate) enum ReconcileError {
     LookupRounds { rounds: usize },
     #[error("rendering was cut short")]
     RenderTask(#[source] tokio::task::JoinError),
+    #[error("the Secret `{name}`, which random values are derived from, cannot be read or written")]
+    Seed {
+        name: String,
+        #[source]
+        cause: Box<kube::Error>,
+    },
+    #[error(
+        "the Secret `{name}` is not one that random values can be derived from: rename or delete it"
+    )]
+    ForeignSeed { name: String },
+    #[error("the operating system gives no random bytes")]
+    Random(#[source] getrandom::Error),
     #[error(transparent)]
     Lookup(#[from] LookupError),
     #[error(transparent)]
@@ -96,11 +106,10 @@ impl ReconcileError {
             Self::Execute(ExecuteError::ForeignInstance { .. }) | Self::Refused { .. } => {
                 Class::Conflict
             }
-            Self::Credentials { .. } | Self::Prepare(PrepareError::UnknownKind { .. }) => {
-                Class::NotReady
-            }
-            Self::NoSource
-            | Self::Duration { .. }
+            Self::ForeignSeed { .. }
+            | Self::Credentials { .. }
+            | Self::Prepare(PrepareError::UnknownKind { .. }) => Class::NotReady,
+            Self::Duration { .. }
             | Self::Digest(_)
             | Self::Path { .. }
             | Self::Generator(_)
@@ -120,7 +129,7 @@ impl ReconcileError {
             {
                 "Denied"
             }
-            Self::NoSource | Self::Duration { .. } | Self::Digest(_) => "InvalidSpec",
+            Self::Duration { .. } | Self::Digest(_) => "InvalidSpec",
             Self::ReadCredentials { .. } | Self::Credentials { .. } => "CredentialsUnavailable",
             Self::Identity(_) => "IdentityUnavailable",
             Self::Fetch(SourceError::Digest { .. }) => "DigestMismatch",
@@ -137,6 +146,7 @@ impl ReconcileError {
                 ..
             } => "InvalidOutput",
             Self::Render { .. } | Self::LookupRounds { .. } | Self::RenderTask(_) => "RenderFailed",
+            Self::Seed { .. } | Self::ForeignSeed { .. } | Self::Random(_) => "SeedUnavailable",
             Self::Lookup(_) => "LookupFailed",
             Self::Prepare(PrepareError::UnknownKind { .. }) => "KindNotServed",
             Self::Prepare(_) | Self::Preflight { .. } => "InvalidObject",

@@ -1,7 +1,9 @@
 //! What is remembered of a component between reconciliations. Losing it costs reads, never correctness.
 
 use super::corrections::Corrections;
+use super::lookups::Asked;
 use super::render::Rendered;
+use super::seed::SeedKey;
 use crate::api::v1alpha1::{ComponentStatus, State};
 use crate::dependents::Live;
 use crate::source::Artifact;
@@ -9,7 +11,7 @@ use crate::status::Status;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
-use whipstaff_generator::ObjectId;
+use whipstaff_generator::{FileTree, ObjectId};
 
 /// What is remembered of one component.
 #[derive(Debug, Default)]
@@ -18,8 +20,14 @@ pub(crate) struct Memory {
     pub(crate) status: Option<ComponentStatus>,
     /// What was fetched last.
     pub(crate) fetched: Option<Fetched>,
+    /// Files that were at hand.
+    pub(crate) embedded: Option<Arc<Artifact>>,
     /// What was rendered last.
     pub(crate) rendered: Option<Arc<Rendered>>,
+    /// The answers that it got to questions about live objects.
+    pub(crate) asked: Option<Asked>,
+    /// What random values are derived from, once some were drawn.
+    pub(crate) seed: Option<SeedKey>,
     /// Dependents as they were last read or written.
     pub(crate) live: HashMap<ObjectId, Live>,
     /// Objects that had to be put right.
@@ -28,6 +36,20 @@ pub(crate) struct Memory {
     pub(crate) failures: u32,
     /// What the last event said, so that only transitions are told.
     pub(crate) told: Option<(State, String)>,
+}
+
+impl Memory {
+    /// Files that are at hand, as if they had been fetched.
+    pub(super) fn embedded(&mut self, files: &Arc<FileTree>) -> Arc<Artifact> {
+        if let Some(known) = &self.embedded
+            && known.files == **files
+        {
+            return Arc::clone(known);
+        }
+        let artifact = Arc::new(Artifact::embedded(files));
+        self.embedded = Some(Arc::clone(&artifact));
+        artifact
+    }
 }
 
 /// What was fetched last, for which source, and when to look again.

@@ -6,15 +6,16 @@ use super::error::ReconcileError;
 use super::gauges;
 use super::memory::Memory;
 use super::project::{Facts, Outcome, deadline, project};
+use super::resource::Component;
 use super::run::Run;
-use crate::api::v1alpha1::{Component, ComponentStatus, DurationText};
+use crate::api::v1alpha1::{ComponentStatus, DurationText};
 use crate::cluster::FIELD_MANAGER;
 use crate::events::Notice;
 use crate::metrics::ReconcileOutcome;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::api::{Patch, PatchParams};
 use kube::runtime::events::EventType;
-use kube::{Api, Resource, ResourceExt};
+use kube::{Api, ResourceExt};
 use serde_json::json;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -54,14 +55,14 @@ impl Default for Times {
 }
 
 /// Reconciles a component and says when to come again. It never fails: a failure is reported in the status and retried.
-pub(crate) async fn reconcile(
-    component: Arc<Component>,
+pub(crate) async fn reconcile<C: Component>(
+    component: Arc<C>,
     context: Arc<Context>,
 ) -> Option<Duration> {
     let started = Instant::now();
     let uid = component.uid()?;
     let mut memory = context.memories.take(&uid);
-    let result = attempt(&component, &context, &mut memory).await;
+    let result = attempt(&*component, &context, &mut memory).await;
     let (outcome, delay) = match result {
         Ok(Done::Deleted) => (ReconcileOutcome::Deleted, None),
         Ok(Done::Next { outcome, delay }) => (outcome, delay),
@@ -93,8 +94,8 @@ enum Done {
     },
 }
 
-async fn attempt(
-    component: &Component,
+async fn attempt<C: Component>(
+    component: &C,
     context: &Context,
     memory: &mut Memory,
 ) -> Result<Done, ReconcileError> {
@@ -111,7 +112,7 @@ async fn attempt(
     };
     let outcome = match malformed {
         _ if deleting => deletion::delete(&mut run).await,
-        _ if component.spec.suspend => Ok(Outcome::Suspended),
+        _ if component.is_suspended() => Ok(Outcome::Suspended),
         Some(error) => Err(error),
         None => run.apply(times.interval).await,
     };
@@ -133,8 +134,8 @@ async fn attempt(
 }
 
 /// Writes the status if it differs from what was written last.
-pub(super) async fn write_status(
-    component: &Component,
+pub(super) async fn write_status<C: Component>(
+    component: &C,
     context: &Context,
     memory: &mut Memory,
     status: &ComponentStatus,
@@ -142,13 +143,13 @@ pub(super) async fn write_status(
     if memory.status.as_ref() == Some(status) {
         return Ok(());
     }
-    let api: Api<Component> = Api::namespaced(
+    let api: Api<C> = Api::namespaced(
         context.client.0.clone(),
         &component.namespace().unwrap_or_default(),
     );
     let body = json!({
-        "apiVersion": Component::api_version(&()),
-        "kind": Component::kind(&()),
+        "apiVersion": C::api_version(&()),
+        "kind": C::kind(&()),
         "metadata": { "name": component.name_any(), "uid": component.uid() },
         "status": status,
     });
@@ -165,8 +166,8 @@ pub(super) async fn write_status(
 }
 
 /// Tells of transitions: another state, or another message while something is wrong.
-async fn tell(
-    component: &Component,
+async fn tell<C: Component>(
+    component: &C,
     context: &Context,
     memory: &mut Memory,
     status: &ComponentStatus,
@@ -250,22 +251,21 @@ fn backoff(failures: u32, limit: Duration) -> Duration {
         .min(limit.max(FIRST_RETRY))
 }
 
-fn times(component: &Component) -> Result<Times, ReconcileError> {
-    let read = |field, text: &Option<DurationText>, default: Duration| match text {
+fn times<C: Component>(component: &C) -> Result<Times, ReconcileError> {
+    let read = |field, text: Option<&DurationText>, default: Duration| match text {
         None => Ok(default),
         Some(text) => text
             .get()
             .map_err(|cause| ReconcileError::Duration { field, cause }),
     };
-    let spec = &component.spec;
     Ok(Times {
-        interval: read("interval", &spec.interval, DEFAULT_INTERVAL)?.max(MIN_INTERVAL),
+        interval: read("interval", component.interval(), DEFAULT_INTERVAL)?.max(MIN_INTERVAL),
         retry_interval: read(
             "retryInterval",
-            &spec.retry_interval,
+            component.retry_interval(),
             DEFAULT_RETRY_INTERVAL,
         )?,
-        timeout: read("timeout", &spec.timeout, DEFAULT_TIMEOUT)?,
+        timeout: read("timeout", component.timeout(), DEFAULT_TIMEOUT)?,
     })
 }
 

@@ -7,12 +7,10 @@ use super::error::ReconcileError;
 use super::memory::Memory;
 use super::project::{Facts, Outcome, project};
 use super::reconcile::{now, write_status};
-use super::render::{Rendered, Wanted};
+use super::render::Rendered;
+use super::resource::Component;
 use super::source::fetch;
-use crate::api::v1alpha1::{
-    Component, ComponentStatus, GeneratorStatus, MissingNamespacesPolicy, Policies as SpecPolicies,
-    SourceStatus,
-};
+use crate::api::v1alpha1::{ComponentStatus, MissingNamespacesPolicy, SourceStatus};
 use crate::cluster::{Objects, Resource, Resources};
 use crate::dependents::{
     Change, Desired, Executor, Observed, Observer, Outcome as Written, OwnerId, Plan, Policies,
@@ -20,11 +18,9 @@ use crate::dependents::{
     served, with_desired,
 };
 use crate::events::Notice;
-use crate::source::Artifact;
 use kube::runtime::events::EventType;
-use kube::{Api, Resource as _, ResourceExt};
+use kube::{Api, ResourceExt};
 use std::collections::{BTreeSet, HashSet};
-use std::sync::Arc;
 use std::time::Duration;
 use whipstaff_generator::{ObjectId, Release};
 
@@ -32,28 +28,30 @@ use whipstaff_generator::{ObjectId, Release};
 const MAX_ROUNDS: usize = 200;
 
 /// One run for one component.
-pub(super) struct Run<'a> {
-    pub(super) component: &'a Component,
+pub(super) struct Run<'a, C> {
+    pub(super) component: &'a C,
     pub(super) context: &'a Context,
     pub(super) memory: &'a mut Memory,
     pub(super) status: ComponentStatus,
     pub(super) owner: OwnerId,
     pub(super) objects: Objects,
     pub(super) namespace: String,
+    /// Whether the status holds what must be stored before the first write of a dependent.
+    pub(super) unsaved: bool,
 }
 
-impl<'a> Run<'a> {
+impl<'a, C: Component> Run<'a, C> {
     /// Starts from the status that was written last, whoever wrote it. Nothing when the component is gone: the cache may not know
     /// yet, and what is applied for a component without a finalizer would stay for ever.
     pub(super) async fn new(
-        component: &'a Component,
+        component: &'a C,
         context: &'a Context,
         memory: &'a mut Memory,
     ) -> Result<Option<Self>, ReconcileError> {
         let namespace = component.namespace().unwrap_or_default();
         if memory.status.is_none() {
             // The cache may lag behind what a predecessor wrote; an inventory that lacks an item would lose an object.
-            let api: Api<Component> = Api::namespaced(context.client.0.clone(), &namespace);
+            let api: Api<C> = Api::namespaced(context.client.0.clone(), &namespace);
             let stored = api.get_opt(&component.name_any()).await;
             let stored = stored.map_err(|cause| ReconcileError::Component {
                 verb: "read the component",
@@ -61,17 +59,18 @@ impl<'a> Run<'a> {
             })?;
             let same = stored.filter(|stored| stored.uid() == component.uid());
             let Some(stored) = same else { return Ok(None) };
-            memory.status = Some(stored.status.unwrap_or_default());
+            memory.status = Some(stored.status().cloned().unwrap_or_default());
         }
-        let account = component.spec.service_account_name.as_deref();
+        let account = component.service_account_name();
         Ok(Some(Self {
             component,
             context,
             status: memory.status.clone().unwrap_or_default(),
-            owner: OwnerId::new(&context.cluster, &namespace, &component.name_any()),
+            owner: OwnerId::new(&context.owners, &namespace, &component.name_any()),
             objects: context.identities.objects(&namespace, account)?,
             memory,
             namespace,
+            unsaved: false,
         }))
     }
 
@@ -91,81 +90,15 @@ impl<'a> Run<'a> {
             interval,
         )
         .await?;
-        self.status.source = Some(SourceStatus {
+        self.status.source = (!artifact.url.is_empty()).then(|| SourceStatus {
             url: artifact.url.clone(),
             revision: artifact.revision.clone(),
             digest: artifact.digest.to_string(),
         });
-        let (rendered, release) = self.render(&artifact).await?;
+        let (rendered, release) = self.render(&artifact, interval).await?;
         let desired = self.prepare(&rendered, release).await?;
         self.record(&desired).await?;
         self.settle(&desired).await
-    }
-
-    async fn render(
-        &mut self,
-        artifact: &Arc<Artifact>,
-    ) -> Result<(Arc<Rendered>, Release), ReconcileError> {
-        let spec = &self.component.spec;
-        let name = self.component.name_any();
-        let mut helm = spec.helm.clone().unwrap_or_default();
-        helm.hooks = None;
-        let wanted = Wanted {
-            artifact,
-            path: spec.path.as_deref().unwrap_or_default(),
-            generator: spec.generator.as_deref(),
-            options: match &spec.helm {
-                Some(_) => serde_json::to_value(&helm).unwrap_or_default(),
-                None => serde_json::Value::Null,
-            },
-            parameters: &spec.values,
-            namespace: self.target_namespace(),
-            name: spec.target_name.as_deref().unwrap_or(&name),
-        };
-        let digest = wanted.digest().to_string();
-        let release = self.release(&digest);
-        let context = self.context;
-        let rendered = context
-            .renderer
-            .render(
-                &wanted,
-                release,
-                self.memory.rendered.as_ref(),
-                &context.discovery,
-                &self.objects,
-            )
-            .await?;
-        self.memory.rendered = Some(Arc::clone(&rendered));
-        if self.status.input_digest.as_ref() != Some(&digest) {
-            self.status.processing_since = None;
-            self.status.input_digest = Some(digest);
-        }
-        self.status.revision = Some(release.revision);
-        self.status.generator = Some(GeneratorStatus {
-            name: rendered.generator.clone(),
-            reason: rendered.reason.clone(),
-            dialect: rendered.dialect(),
-        });
-        Ok((rendered, release))
-    }
-
-    /// A new input is a new revision, once one was applied in full.
-    fn release(&self, digest: &str) -> Release {
-        let last = self.status.revision.unwrap_or(1);
-        let is_new = self
-            .status
-            .input_digest
-            .as_deref()
-            .is_some_and(|known| known != digest);
-        let revision = if is_new && self.status.applied_generation.is_some() {
-            last + 1
-        } else {
-            last
-        };
-        Release {
-            revision,
-            is_upgrade: revision > 1,
-        }
     }
 
     async fn prepare(
@@ -189,7 +122,6 @@ impl<'a> Run<'a> {
         release: Release,
         resources: &Resources,
     ) -> Result<Desired, PrepareError> {
-        let helm = self.component.spec.helm.as_ref();
         prepare(
             &rendered.generated,
             &PrepareOptions {
@@ -197,8 +129,8 @@ impl<'a> Run<'a> {
                 namespace: self.target_namespace(),
                 is_upgrade: release.is_upgrade,
                 revision: release.revision,
-                hooks: helm.and_then(|helm| helm.hooks).unwrap_or(true),
-                adoption: self.policies().adoption.unwrap_or_default(),
+                hooks: self.component.runs_hooks(),
+                adoption: self.component.policies().adoption.unwrap_or_default(),
                 resources,
             },
         )
@@ -206,24 +138,28 @@ impl<'a> Run<'a> {
 
     /// Records every wanted object in the stored inventory before the first one is created.
     async fn record(&mut self, desired: &Desired) -> Result<(), ReconcileError> {
-        let now = now();
-        let (inventory, added) = with_desired(&self.status.inventory, desired, &now);
+        let (inventory, added) = with_desired(&self.status.inventory, desired, &now());
         self.status.inventory = inventory;
-        if added {
-            let facts = Facts {
-                generation: self.component.meta().generation,
-                deleting: false,
-                timeout: Duration::MAX,
-            };
-            self.status = project(self.status.clone(), &Outcome::Applying, facts, &now);
-            write_status(self.component, self.context, self.memory, &self.status).await?;
+        if added || std::mem::take(&mut self.unsaved) {
+            self.save_as_applying().await?;
         }
         Ok(())
     }
 
+    /// Stores the status before anything else is done.
+    pub(super) async fn save_as_applying(&mut self) -> Result<(), ReconcileError> {
+        let facts = Facts {
+            generation: self.component.meta().generation,
+            deleting: false,
+            timeout: Duration::MAX,
+        };
+        self.status = project(self.status.clone(), &Outcome::Applying, facts, &now());
+        write_status(self.component, self.context, self.memory, &self.status).await
+    }
+
     async fn settle(&mut self, desired: &Desired) -> Result<Outcome, ReconcileError> {
         self.watch(desired, None).await?;
-        let policies = self.policies();
+        let policies = self.component.policies();
         let policies = Policies {
             create_namespaces: policies.missing_namespaces.unwrap_or_default()
                 == MissingNamespacesPolicy::Create,
@@ -452,16 +388,9 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    fn target_namespace(&self) -> &str {
-        self.component
-            .spec
-            .target_namespace
-            .as_deref()
-            .unwrap_or(&self.namespace)
-    }
-
-    fn policies(&self) -> SpecPolicies {
-        self.component.spec.policies.unwrap_or_default()
+    pub(super) fn target_namespace(&self) -> &str {
+        let target = self.component.target_namespace();
+        target.unwrap_or(&self.namespace)
     }
 }
 

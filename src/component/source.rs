@@ -3,7 +3,8 @@
 use super::context::Context;
 use super::error::ReconcileError;
 use super::memory::{Fetched, Memory};
-use crate::api::v1alpha1::{Component, UrlSource};
+use super::resource::{Component, Origin};
+use crate::api::v1alpha1::UrlSource;
 use crate::cluster::{Objects, Resource};
 use crate::source::{Artifact, Credentials, FetchRequest};
 use base64::Engine as _;
@@ -13,19 +14,18 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// The component's files: those of last time unless the source changed or the interval is over.
-pub(super) async fn fetch(
+pub(super) async fn fetch<C: Component>(
     context: &Context,
-    component: &Component,
+    component: &C,
     objects: &Objects,
     memory: &mut Memory,
     interval: Duration,
 ) -> Result<Arc<Artifact>, ReconcileError> {
-    let url = component
-        .spec
-        .source
-        .url
-        .as_ref()
-        .ok_or(ReconcileError::NoSource)?;
+    let url = match component.origin() {
+        Origin::Url(url) => url,
+        Origin::Files(files) => return Ok(memory.embedded(files)),
+        Origin::Nothing => return Ok(memory.embedded(&Arc::default())),
+    };
     let source = format!("{url:?}");
     let now = Instant::now();
     if let Some(fetched) = &memory.fetched
@@ -44,8 +44,8 @@ pub(super) async fn fetch(
     Ok(artifact)
 }
 
-async fn request(
-    component: &Component,
+async fn request<C: Component>(
+    component: &C,
     source: &UrlSource,
     objects: &Objects,
 ) -> Result<FetchRequest, ReconcileError> {

@@ -1,7 +1,6 @@
 //! The watch loop of components.
 
-use crate::api::v1alpha1::Component;
-use crate::component::{Context, reconcile};
+use crate::component::{Component, Context, reconcile};
 use futures::StreamExt;
 use kube::Api;
 use kube::runtime::controller::{Action, Config};
@@ -21,7 +20,7 @@ const DEBOUNCE: Duration = Duration::from_millis(50);
 /// Reconciles components until it is told to stop; runs that are under way are finished.
 ///
 /// `woken` brings the components whose dependents changed. Changes of a component's own status wake nobody.
-pub(crate) async fn run_components(
+pub(crate) async fn run_components<C: Component>(
     context: Arc<Context>,
     woken: UnboundedReceiver<(String, String)>,
     concurrency: u16,
@@ -32,7 +31,7 @@ pub(crate) async fn run_components(
         .combine(predicates::annotations)
         .combine(predicates::finalizers);
     let components = watcher(
-        Api::<Component>::all(context.client.0.clone()),
+        Api::<C>::all(context.client.0.clone()),
         watcher::Config::default(),
     )
     .default_backoff()
@@ -41,7 +40,7 @@ pub(crate) async fn run_components(
     .predicate_filter(relevant, PredicateConfig::default());
     let woken = futures::stream::unfold(woken, |mut woken| async {
         let (namespace, name) = woken.recv().await?;
-        Some((ObjectRef::<Component>::new(&name).within(&namespace), woken))
+        Some((ObjectRef::<C>::new(&name).within(&namespace), woken))
     });
     Controller::for_stream(components, store)
         .with_config(

@@ -7,8 +7,23 @@ use whipstaff_generator::Digest;
 
 /// Hexadecimal digits in the owner label; a label's value holds 63 characters, and 160 bits do not collide.
 const LABEL_LENGTH: usize = 40;
-/// Kind and group in an owner's id, so that two kinds of one name never share dependents.
-const OWNER_KIND: &str = "Component.whipstaff.dev";
+/// What the owner ids of one kind on one cluster begin with: `<cluster>/<Kind.group>/`. Two kinds never share dependents, however
+/// their resources are named.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct OwnerScope(String);
+
+impl OwnerScope {
+    /// The scope of a kind. `cluster` is the UID of the namespace `kube-system` where the components live.
+    pub(crate) fn new(cluster: &str, kind: &str, group: &str) -> Self {
+        Self(format!("{cluster}/{kind}.{group}/"))
+    }
+
+    /// The namespace and name of the component that an annotation names, if it is one of this scope.
+    pub(crate) fn component(&self, annotation: &str) -> Option<(String, String)> {
+        let (namespace, name) = annotation.strip_prefix(&self.0)?.split_once('/')?;
+        Some((namespace.to_owned(), name.to_owned()))
+    }
+}
 
 /// The component that owns objects: `<cluster>/<Kind.group>/<namespace>/<name>`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -18,9 +33,9 @@ pub(crate) struct OwnerId {
 }
 
 impl OwnerId {
-    /// The owner id of a component. `cluster` is the UID of the namespace `kube-system` where the component lives.
-    pub(crate) fn new(cluster: &str, namespace: &str, name: &str) -> Self {
-        let text = format!("{cluster}/{OWNER_KIND}/{namespace}/{name}");
+    /// The owner id of a component.
+    pub(crate) fn new(scope: &OwnerScope, namespace: &str, name: &str) -> Self {
+        let text = format!("{}{namespace}/{name}", scope.0);
         let mut label = Digest::of(text.as_bytes()).hex();
         label.truncate(LABEL_LENGTH);
         Self { text, label }
@@ -34,16 +49,6 @@ impl OwnerId {
     /// The value of the owner annotation.
     pub(crate) fn annotation(&self) -> &str {
         &self.text
-    }
-
-    /// The namespace and name of the component that an annotation names, if it is one of this cluster's.
-    pub(crate) fn component(annotation: &str, cluster: &str) -> Option<(String, String)> {
-        let rest = annotation.strip_prefix(cluster)?.strip_prefix('/')?;
-        let (namespace, name) = rest
-            .strip_prefix(OWNER_KIND)?
-            .strip_prefix('/')?
-            .split_once('/')?;
-        Some((namespace.to_owned(), name.to_owned()))
     }
 }
 
@@ -69,7 +74,7 @@ impl Owner {
                 return Self::Us;
             }
             let owner = annotation(OWNER_ANNOTATION).unwrap_or(label);
-            return Self::Other(format!("the component `{}`", readable(owner)));
+            return Self::Other(readable(owner));
         }
         if let Some(release) = annotation("meta.helm.sh/release-name") {
             let namespace = annotation("meta.helm.sh/release-namespace").unwrap_or_default();
@@ -92,11 +97,16 @@ impl fmt::Display for OwnerId {
     }
 }
 
-/// The part of an owner's id that a person can use: namespace and name.
-fn readable(owner: &str) -> &str {
-    owner
-        .split_once(&format!("{OWNER_KIND}/"))
-        .map_or(owner, |(_, name)| name)
+/// The part of an owner's id that a person can use: all but the cluster's UID.
+fn readable(owner: &str) -> String {
+    let parts: Vec<_> = owner.splitn(3, '/').collect();
+    match parts[..] {
+        [_, kind, name] => {
+            let kind = kind.split('.').next().unwrap_or(kind);
+            format!("the {kind} `{name}`")
+        }
+        _ => format!("`{owner}`"),
+    }
 }
 
 #[cfg(test)]
@@ -104,15 +114,19 @@ mod tests {
     use super::*;
     use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 
+    fn scope(cluster: &str) -> OwnerScope {
+        OwnerScope::new(cluster, "Component", "whipstaff.dev")
+    }
+
     fn us() -> OwnerId {
-        OwnerId::new("cluster", "apps", "shop")
+        OwnerId::new(&scope("cluster"), "apps", "shop")
     }
 
     #[test]
     fn annotation_leads_back_to_the_component() {
-        let found = OwnerId::component(us().annotation(), "cluster");
+        let found = scope("cluster").component(us().annotation());
         assert_eq!(found, Some(("apps".to_owned(), "shop".to_owned())));
-        assert_eq!(OwnerId::component(us().annotation(), "another"), None);
+        assert_eq!(scope("another").component(us().annotation()), None);
     }
 
     #[test]
@@ -122,11 +136,11 @@ mod tests {
         metadata.labels = Some([(OWNER_LABEL.to_owned(), us().label().to_owned())].into());
         assert_eq!(Owner::of(&metadata, &us()), Owner::Us);
 
-        let other = OwnerId::new("cluster", "apps", "other");
+        let other = OwnerId::new(&scope("cluster"), "apps", "other");
         metadata.labels = Some([(OWNER_LABEL.to_owned(), other.label().to_owned())].into());
         metadata.annotations = Some([(OWNER_ANNOTATION.to_owned(), other.to_string())].into());
         let owner = Owner::of(&metadata, &us());
-        assert_eq!(owner, Owner::Other("the component `apps/other`".to_owned()));
+        assert_eq!(owner, Owner::Other("the Component `apps/other`".to_owned()));
     }
 
     #[test]

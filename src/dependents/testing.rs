@@ -1,7 +1,7 @@
 //! Builders for the tests of the pure domain.
 
 use super::desired::{Desired, PrepareOptions, prepare};
-use super::ownership::{Owner, OwnerId};
+use super::ownership::{Owner, OwnerId, OwnerScope};
 use super::plan::{Live, Observed};
 use crate::api::v1alpha1::{AdoptionPolicy, InventoryItem};
 use crate::cluster::{Resource, Resources};
@@ -11,7 +11,11 @@ use whipstaff_generator::{Generated, Object, ObjectId, ObjectSet};
 
 /// The component of all tests.
 pub(crate) fn owner() -> OwnerId {
-    OwnerId::new("cluster", "apps", "shop")
+    OwnerId::new(
+        &OwnerScope::new("cluster", "Component", "whipstaff.dev"),
+        "apps",
+        "shop",
+    )
 }
 
 /// A few built-in kinds.

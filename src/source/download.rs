@@ -6,8 +6,8 @@ use super::{Credentials, SourceError, address::Address, cache::Validators};
 use reqwest::{
     Client, Response, StatusCode,
     header::{
-        AUTHORIZATION, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, HeaderValue, IF_MODIFIED_SINCE,
-        IF_NONE_MATCH, LAST_MODIFIED, LOCATION, RETRY_AFTER,
+        ACCEPT, AUTHORIZATION, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, HeaderValue,
+        IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE,
     },
 };
 use std::{sync::Arc, time::Duration};
@@ -75,6 +75,53 @@ pub(super) async fn download(
     Err(SourceError::Redirect {
         url: address.printable(),
         reason,
+    })
+}
+
+/// Asks for a document of a kind. Status 401 gives what `WWW-Authenticate` says.
+pub(super) async fn ask(
+    client: &Client,
+    address: &Address,
+    accept: &str,
+    authorization: Option<&str>,
+    limit: usize,
+) -> Result<Result<Vec<u8>, String>, SourceError> {
+    let unsendable = |_| SourceError::Credentials {
+        url: address.printable(),
+    };
+    let accept = HeaderValue::from_str(accept).map_err(unsendable)?;
+    let authorization = authorization
+        .map(HeaderValue::from_str)
+        .transpose()
+        .map_err(unsendable)?;
+    let mut current = address.clone();
+    for _ in 0..=MAX_REDIRECTS {
+        let mut request = client.get(current.url().clone()).header(ACCEPT, &accept);
+        if let Some(authorization) = &authorization
+            && current.origin() == address.origin()
+        {
+            let mut value = authorization.clone();
+            value.set_sensitive(true);
+            request = request.header(AUTHORIZATION, value);
+        }
+        let response = request
+            .send()
+            .await
+            .map_err(|error| request_error(&current, error))?;
+        match response.status() {
+            StatusCode::OK => return Ok(Ok(read(response, &current, limit).await?.bytes)),
+            StatusCode::UNAUTHORIZED => {
+                let challenge = response.headers().get(WWW_AUTHENTICATE);
+                let challenge = challenge.and_then(|value| value.to_str().ok());
+                return Ok(Err(challenge.unwrap_or_default().to_owned()));
+            }
+            status if is_redirect(status) => current = redirected(&current, &response)?,
+            status => return Err(status_error(&current, status, response.headers())),
+        }
+    }
+    Err(SourceError::Redirect {
+        url: address.printable(),
+        reason: format!("more than {MAX_REDIRECTS} times"),
     })
 }
 

@@ -14,11 +14,13 @@ mod cache;
 mod download;
 mod error;
 mod fetcher;
+mod file;
 mod request;
 mod unpack;
 
 pub use error::{ArchiveError, SourceError};
 pub(crate) use fetcher::{FetchOptions, Fetcher};
+pub(crate) use file::{FileFetcher, Trust, same_origin};
 pub(crate) use request::{Credentials, FetchRequest};
 
 use whipstaff_generator::{Digest, FileTree};
@@ -34,4 +36,17 @@ pub(crate) struct Artifact {
     pub digest: Digest,
     /// Where it came from, without the query, which may hold a secret.
     pub url: String,
+}
+
+impl Artifact {
+    /// Files that need not be fetched.
+    pub(crate) fn embedded(files: &FileTree) -> Self {
+        let digest = files.digest();
+        Self {
+            files: files.clone(),
+            revision: digest.to_string(),
+            digest,
+            url: String::new(),
+        }
+    }
 }

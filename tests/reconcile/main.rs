@@ -6,12 +6,15 @@
     reason = "a test that cannot go on has failed"
 )]
 
+mod custom;
 mod deletion;
 mod drift;
 mod failures;
 mod hooks;
 mod install;
+mod lookup;
 mod ownership;
+mod randomness;
 mod readiness;
 mod upgrade;
 mod world;

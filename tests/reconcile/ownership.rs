@@ -16,7 +16,7 @@ async fn object_of_another_component_is_not_touched() {
     world.ready("owner").await;
     world.install("thief", &url).await;
     let message = world.reason("thief", "OwnedByOthers").await;
-    let owner = format!("belongs to the component `{}/owner`", world.namespace);
+    let owner = format!("belongs to the Component `{}/owner`", world.namespace);
     assert!(message.contains(&owner), "{message}");
     assert_eq!(world.event("thief", "OwnedByOthers").await, message);
     world.ready("owner").await;

@@ -82,20 +82,6 @@ async fn new_archive_at_the_same_address_is_an_upgrade() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn templates_see_live_objects_even_if_they_insist_on_them() {
-    let world = World::new("lookup").await;
-    let _: ConfigMap = world
-        .create(json!({"metadata": {"name": "given"}, "data": {"text": "live"}}))
-        .await;
-    let template = "{{- $given := lookup \"v1\" \"ConfigMap\" .Release.Namespace \"given\" }}\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: copy}\ndata: {text: {{ required \"given is missing\" ($given.data).text }}}\n";
-    let url = world.chart("copy", &[("templates/c.yaml", template)]);
-    world.install("copy", &url).await;
-    world.ready("copy").await;
-    let copy = world.api::<ConfigMap>().get("copy").await.unwrap();
-    assert_eq!(copy.data.unwrap()["text"], "live");
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn suspended_component_is_left_alone_until_it_is_resumed() {
     let world = World::new("suspend").await;
     let url = world.chart("names", TEMPLATES);

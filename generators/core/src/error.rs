@@ -1,6 +1,6 @@
 //! What a generator reports when it cannot render.
 
-use crate::LookupQuestion;
+use crate::{Consulted, ObjectError};
 use std::fmt;
 
 /// Why generation failed; drives whether the host retries.
@@ -85,7 +85,7 @@ struct Parts {
     kind: ErrorKind,
     message: String,
     location: Option<Location>,
-    lookups: Vec<LookupQuestion>,
+    consulted: Consulted,
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
 
@@ -96,7 +96,7 @@ impl Error {
             kind,
             message: message.into(),
             location: None,
-            lookups: Vec::new(),
+            consulted: Consulted::default(),
             source: None,
         }))
     }
@@ -118,17 +118,17 @@ impl Error {
         self
     }
 
-    /// Adds the questions about live objects that were asked before it failed: when some of them are not answered yet, the failure is
-    /// not final, and the host renders again with the answers.
+    /// Adds what was consulted before it failed: when the host has not given some of it yet, the failure is not final, and the host
+    /// renders again.
     #[must_use]
-    pub fn after_asking(mut self, lookups: Vec<LookupQuestion>) -> Self {
-        self.0.lookups = lookups;
+    pub fn after_consulting(mut self, consulted: Consulted) -> Self {
+        self.0.consulted = consulted;
         self
     }
 
-    /// The questions about live objects that were asked before it failed.
-    pub fn lookups(&self) -> &[LookupQuestion] {
-        &self.0.lookups
+    /// What was consulted before it failed.
+    pub fn consulted(&self) -> &Consulted {
+        &self.0.consulted
     }
 
     /// Why it failed.
@@ -164,6 +164,12 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0.message)
+    }
+}
+
+impl From<ObjectError> for Error {
+    fn from(cause: ObjectError) -> Self {
+        Self::new(ErrorKind::Output, "invalid object").caused_by(cause)
     }
 }
 

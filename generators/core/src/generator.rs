@@ -1,6 +1,6 @@
 //! The two traits that every generator implements, and what goes in and out.
 
-use crate::{Capabilities, Error, FileTree, LookupQuestion, LookupSnapshot, Object, ObjectSet};
+use crate::{Capabilities, Consulted, Error, FileTree, LookupSnapshot, Object, ObjectSet};
 use serde_json::{Map, Value};
 use std::time::Duration;
 
@@ -53,6 +53,8 @@ pub struct Input<'a> {
     pub capabilities: &'a Capabilities,
     /// Live objects that are known so far.
     pub lookups: &'a LookupSnapshot,
+    /// The component that is rendered for, as the API server shows it, for generators whose templates see it.
+    pub component: Option<&'a Value>,
     /// Where random values come from.
     pub seed: Seed,
     /// What a rendering may use up.
@@ -60,7 +62,7 @@ pub struct Input<'a> {
 }
 
 impl<'a> Input<'a> {
-    /// An input with an installation's release, a random seed and default limits.
+    /// An input with an installation's release, a random seed, default limits and no component.
     pub fn new(
         namespace: &'a str,
         name: &'a str,
@@ -75,6 +77,7 @@ impl<'a> Input<'a> {
             release: Release::default(),
             capabilities,
             lookups,
+            component: None,
             seed: Seed::Random,
             limits: Limits::default(),
         }
@@ -105,6 +108,12 @@ impl Default for Release {
 pub enum Seed {
     /// From the operating system, and from the clock: two renderings differ, as with Helm.
     Random,
+    /// Not known yet: who draws random values fails, [`Consulted`] says so, and the host renders again with a seed. Spares hosts to
+    /// keep seeds for what never draws.
+    Unknown {
+        /// What `now` answers, in seconds of the Unix epoch.
+        now: i64,
+    },
     /// From these bytes: two renderings agree.
     Stable {
         /// Secret bytes that all random values are derived from.
@@ -119,6 +128,7 @@ impl std::fmt::Debug for Seed {
         // Passwords are derived from the key.
         f.write_str(match self {
             Self::Random => "Random",
+            Self::Unknown { .. } => "Unknown",
             Self::Stable { .. } => "Stable(…)",
         })
     }
@@ -159,8 +169,8 @@ pub struct Generated {
     pub hooks: Vec<Hook>,
     /// A text for the user, or empty.
     pub notes: String,
-    /// Every question that was asked of the cluster, whether the snapshot held its answer or not, without repetition.
-    pub lookups: Vec<LookupQuestion>,
+    /// What was consulted beside files and parameters.
+    pub consulted: Consulted,
     /// The dialect that was rendered in, for generators that have dialects.
     pub dialect: Option<String>,
     /// What a user should know although rendering succeeded.

@@ -5,13 +5,14 @@
 //! manifests and generators of your own all stand behind the same two traits:
 //!
 //! ```text
-//! FileTree ── Generator::prepare ──► Prepared ── generate(Input) ──► Generated { objects, hooks, notes, lookups }
+//! FileTree ── Generator::prepare ──► Prepared ── generate(Input) ──► Generated { objects, hooks, notes, consulted }
 //!             (once per digest)                  (once per input)
 //! ```
 
 pub mod yaml;
 
 mod capabilities;
+mod consulted;
 mod digest;
 mod error;
 mod file_tree;
@@ -20,8 +21,10 @@ mod lookup;
 mod object;
 mod object_set;
 mod registry;
+mod transform;
 
 pub use capabilities::{Capabilities, KubeVersion, KubeVersionError};
+pub use consulted::Consulted;
 pub use digest::{Digest, DigestError};
 pub use error::{Error, ErrorKind, Location};
 pub use file_tree::{FileTree, FileTreeError, MAX_FILES, MAX_PATH_LENGTH, MAX_TREE_BYTES};
@@ -32,3 +35,7 @@ pub use lookup::{LookupQuestion, LookupSnapshot};
 pub use object::{Object, ObjectError, ObjectId, ObjectKey};
 pub use object_set::{ObjectSet, ObjectSetError, Sourced};
 pub use registry::{Detected, Registry, RegistryError};
+pub use transform::{
+    CheckNames, CommonAnnotations, CommonLabels, MAX_REFERENCE_DEPTH, MAX_SUBSTITUTED_BYTES,
+    SubstituteError, Substitution, TransformContext, Transformer, Undefined, transformer,
+};

@@ -4,8 +4,8 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// A question to the cluster, as Helm's `lookup` puts it. An empty name asks for a list; an empty namespace asks for a
-/// cluster-scoped object, or for a list over all namespaces.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// cluster-scoped object, or for a list over all namespaces. Fields may be added: build one from [`LookupQuestion::default`].
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct LookupQuestion {
     /// `v1`, `apps/v1`, …
     pub api_version: String,
@@ -15,12 +15,17 @@ pub struct LookupQuestion {
     pub namespace: String,
     /// Name, or empty for a list.
     pub name: String,
+    /// Label selector of a list in the API server's syntax; empty for all objects. Means nothing beside a name.
+    pub selector: String,
+    /// Whether the cluster that the operator runs in is asked rather than the target. Where both are one, the host may answer both
+    /// alike; the identity is the target's in any case.
+    pub local: bool,
 }
 
 /// Answers that the host has fetched so far.
 ///
 /// A template that asks what the snapshot does not hold gets "not found" and the question is recorded in
-/// [`Generated::lookups`](crate::Generated::lookups). The host fetches the answers with the target's identity and renders again
+/// [`Consulted::lookups`](crate::Consulted::lookups). The host fetches the answers with the target's identity and renders again
 /// until nothing new is asked. Without a cluster the snapshot stays empty, as with `helm template`.
 #[derive(Clone, Default)]
 pub struct LookupSnapshot {

@@ -43,23 +43,23 @@ impl Format {
     }
 }
 
-/// Reads all manifests of a file tree.
+/// Reads all manifests of a file tree. What is wrong with them is of a kind: the source's fault, or that of templates.
 ///
 /// # Errors
 /// When there is no manifest, one is malformed or no object, an object is there twice, or there are more than [`MAX_OBJECTS`].
-pub(crate) fn read(tree: &FileTree) -> Result<ObjectSet, Error> {
+pub(crate) fn read(tree: &FileTree, kind: ErrorKind) -> Result<ObjectSet, Error> {
     let mut objects = ObjectSet::new();
     let mut places = BTreeMap::new();
     let mut found = false;
     for (path, content) in files(tree) {
         found = true;
-        for document in documents(path, content)? {
+        for document in documents(path, content, kind)? {
             let place = Location::line(path, document.line);
             let before = objects.len();
             objects
                 .push_document(document.value, path)
-                .map_err(|error| invalid(error, &place))?;
-            check_new(&objects, before, &place, &mut places)?;
+                .map_err(|error| invalid(error, &place, kind))?;
+            check_new(&objects, before, &place, &mut places, kind)?;
         }
     }
     if found {
@@ -67,7 +67,7 @@ pub(crate) fn read(tree: &FileTree) -> Result<ObjectSet, Error> {
     }
     // A wrong path must not pass for an empty folder, which would take everything away.
     Err(Error::new(
-        ErrorKind::Source,
+        kind,
         "found no file that ends in `.yaml`, `.yml` or `.json`",
     ))
 }
@@ -78,6 +78,7 @@ fn check_new(
     before: usize,
     place: &Location,
     places: &mut BTreeMap<ObjectId, Location>,
+    kind: ErrorKind,
 ) -> Result<(), Error> {
     if objects.len() > MAX_OBJECTS {
         let message = format!("more than {MAX_OBJECTS} objects");
@@ -87,43 +88,43 @@ fn check_new(
         let object = &item.object;
         if object.name().is_empty() {
             let message = format!("`metadata.name` is missing in {}", object.kind());
-            return Err(Error::new(ErrorKind::Source, message).at(place.clone()));
+            return Err(Error::new(kind, message).at(place.clone()));
         }
         if let Some(first) = places.insert(object.id(), place.clone()) {
             let message = format!(
                 "{} is defined twice: in `{first}` and in `{place}`",
                 object.id()
             );
-            return Err(Error::new(ErrorKind::Source, message).at(place.clone()));
+            return Err(Error::new(kind, message).at(place.clone()));
         }
     }
     Ok(())
 }
 
-fn invalid(error: ObjectSetError, place: &Location) -> Error {
-    let refused = Error::new(ErrorKind::Source, "invalid object").at(place.clone());
+fn invalid(error: ObjectSetError, place: &Location, kind: ErrorKind) -> Error {
+    let refused = Error::new(kind, "invalid object").at(place.clone());
     match error {
         ObjectSetError::Object { cause, .. } => refused.caused_by(cause),
         other => refused.caused_by(other),
     }
 }
 
-fn documents(path: &str, content: &[u8]) -> Result<Vec<Document>, Error> {
+fn documents(path: &str, content: &[u8], kind: ErrorKind) -> Result<Vec<Document>, Error> {
     let text = std::str::from_utf8(content).map_err(|error| {
         let before = content.get(..error.valid_up_to()).unwrap_or_default();
         let line = before.split(|byte| *byte == b'\n').count();
-        Error::new(ErrorKind::Source, "not valid UTF-8")
+        Error::new(kind, "not valid UTF-8")
             .at(Location::line(path, line))
             .caused_by(error)
     })?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     match Format::of(path) {
-        Some(Format::Json) => json_documents(path, text),
-        Some(Format::Yaml) | None => yaml_documents(path, text),
+        Some(Format::Json) => json_documents(path, text, kind),
+        Some(Format::Yaml) | None => yaml_documents(path, text, kind),
     }
 }
 
-fn yaml_documents(path: &str, text: &str) -> Result<Vec<Document>, Error> {
+fn yaml_documents(path: &str, text: &str, kind: ErrorKind) -> Result<Vec<Document>, Error> {
     let documents = yaml::documents(text).map_err(|error| {
         let place = Location {
             line: error.line(),
@@ -131,7 +132,7 @@ fn yaml_documents(path: &str, text: &str) -> Result<Vec<Document>, Error> {
         };
         // Not the error itself: its text counts lines as Go's reader does, which is one off at times.
         let message = format!("cannot read YAML: {}", error.problem());
-        Error::new(ErrorKind::Source, message).at(place)
+        Error::new(kind, message).at(place)
     })?;
     Ok(documents
         .into_iter()
@@ -143,7 +144,7 @@ fn yaml_documents(path: &str, text: &str) -> Result<Vec<Document>, Error> {
 }
 
 /// JSON has its own reader, because YAML's does not take all of it: tabs, and escaped slashes.
-fn json_documents(path: &str, text: &str) -> Result<Vec<Document>, Error> {
+fn json_documents(path: &str, text: &str, kind: ErrorKind) -> Result<Vec<Document>, Error> {
     let mut documents = Vec::new();
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
     let mut line = LineCounter {
@@ -158,7 +159,7 @@ fn json_documents(path: &str, text: &str) -> Result<Vec<Document>, Error> {
             Some(Ok(value)) => documents.push(Document { value, line: start }),
             Some(Err(error)) => {
                 let place = Location::column(path, error.line(), error.column());
-                return Err(Error::new(ErrorKind::Source, "cannot read JSON")
+                return Err(Error::new(kind, "cannot read JSON")
                     .at(place)
                     .caused_by(error));
             }

@@ -14,7 +14,15 @@ fn tree(files: &[(&str, &str)]) -> FileTree {
 }
 
 fn generate(files: &[(&str, &str)], parameters: &Value) -> Result<Generated, Error> {
-    let prepared = DirectoryGenerator.prepare(&tree(files), &Value::Null)?;
+    generate_with(files, &Value::Null, parameters)
+}
+
+fn generate_with(
+    files: &[(&str, &str)],
+    options: &Value,
+    parameters: &Value,
+) -> Result<Generated, Error> {
+    let prepared = DirectoryGenerator.prepare(&tree(files), options)?;
     let parameters = parameters.as_object().unwrap().clone();
     let kube_version = "v1.34.0".parse().unwrap();
     let capabilities = Capabilities {
@@ -242,8 +250,23 @@ fn options_that_do_not_exist_are_refused() {
     for (options, expected) in [
         (
             json!({"recurse": true}),
-            "unknown option `recurse`: a directory of manifests has none",
+            "unknown option `recurse`: a directory of manifests has `templates`, and `templateSuffix`, \
+             `leftTemplateDelimiter`, `rightTemplateDelimiter` and `values` for templates",
         ),
+        (
+            json!({"templates": ["go"], "includedFiles": ["../x"]}),
+            "unknown option `includedFiles`: a directory of manifests has `templates`, and `templateSuffix`, \
+             `leftTemplateDelimiter`, `rightTemplateDelimiter` and `values` for templates",
+        ),
+        (
+            json!({"values": {}}),
+            "option `values` means nothing without `templates`",
+        ),
+        (
+            json!({"templates": ["jinja"]}),
+            "invalid option `templates`",
+        ),
+        (json!({"templates": "go"}), "invalid option `templates`"),
         (
             json!([]),
             "the options of a directory of manifests must be a map",
@@ -291,4 +314,87 @@ fn more_objects_than_the_limit_are_refused() {
         .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Limit);
     assert_eq!(error.report(), "a.json:1: more than 50000 objects");
+}
+
+#[test]
+fn templates_are_rendered_only_when_they_are_asked_for() {
+    let braces = "{apiVersion: v1, kind: Pod, metadata: {name: '{{ .name }}'}}";
+    let go = "{apiVersion: v1, kind: Pod, metadata: {name: 'go-{{ .name }}-{{ namespace }}'}}";
+    let tera = "{apiVersion: v1, kind: Pod, metadata: {name: 'tera-{{ name }}'}}";
+    let files = [
+        ("a.yaml", braces),
+        ("b.yaml.gotmpl", go),
+        ("c.yaml.tera", tera),
+        ("helpers.tpl", "{{ define \"x\" }}{{ end }}"),
+    ];
+    let forgotten = |path: &str, engine: &str| {
+        format!("`{path}` is not rendered: the option `templates` does not name `{engine}`")
+    };
+    let unused = "plain manifests have no parameters: the values are not used".to_owned();
+    // options, names, warnings
+    let cases = [
+        (
+            json!({}),
+            vec!["{{ .name }}"],
+            vec![
+                forgotten("b.yaml.gotmpl", "go"),
+                forgotten("c.yaml.tera", "tera"),
+                unused,
+            ],
+        ),
+        (
+            json!({"templates": ["go"]}),
+            vec!["{{ .name }}", "go-x-apps"],
+            vec![],
+        ),
+        (
+            json!({"templates": ["tera", "go"]}),
+            vec!["{{ .name }}", "go-x-apps", "tera-x"],
+            vec![],
+        ),
+        (
+            json!({"templates": ["go"], "templateSuffix": ""}),
+            vec!["x"],
+            vec![],
+        ),
+    ];
+    for (options, names, warnings) in cases {
+        let generated = generate_with(&files, &options, &json!({"name": "x"})).unwrap();
+        let found: Vec<_> = generated.objects.iter().map(|o| o.object.name()).collect();
+        assert_eq!(found, names, "{options}");
+        assert_eq!(generated.warnings, warnings, "{options}");
+    }
+}
+
+#[test]
+fn what_templates_render_to_is_held_to_what_manifests_are() {
+    let options = json!({"templates": ["go"], "values": {"name": "a"}});
+    let object = "{apiVersion: v1, kind: Pod, metadata: {name: '{{ .name }}'}}";
+    let twice = [("a.yaml.gotmpl", object), ("b.yaml.gotmpl", object)];
+    let error = generate_with(&twice, &options, &json!({})).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Output);
+    assert_eq!(
+        error.report(),
+        "Pod a is defined twice: in `a.yaml:1` and in `b.yaml:1`"
+    );
+    let broken = [("a.yaml.gotmpl", "{{ now | date \"2006\" }}: [")];
+    let error = generate_with(&broken, &options, &json!({})).unwrap_err();
+    assert!(error.report().starts_with("a.yaml:2: cannot read YAML"));
+    assert!(error.consulted().clock);
+}
+
+#[test]
+fn ignored_files_are_passed_over() {
+    let (seen, hidden) = (config_map("seen"), ": : not even yaml [");
+    let files = [
+        (".whipstaffignore", "*.bad.yaml\n/ci/\n"),
+        ("a.yaml", &*seen),
+        ("deep/b.bad.yaml", hidden),
+        ("ci/c.yaml", hidden),
+        ("deep/.whipstaffignore", "values.yaml"),
+        ("deep/values.yaml", hidden),
+    ];
+    assert_eq!(listed(&files), ["a.yaml: ConfigMap/seen"]);
+    let malformed = [(".whipstaffignore", "[z-a]"), ("a.yaml", &*seen)];
+    assert!(failure(&malformed).starts_with(".whipstaffignore:1: malformed rule"));
 }

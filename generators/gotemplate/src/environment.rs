@@ -18,6 +18,12 @@ pub trait Environment: fmt::Debug {
 
     /// The time: seconds of the Unix epoch and nanoseconds.
     fn now(&mut self) -> (i64, u32);
+
+    /// A value that the host lends to functions of its own, by a name that both agree on.
+    fn value(&mut self, name: &str) -> Option<Value> {
+        let _ = name;
+        None
+    }
 }
 
 /// How a [`Renderer`](crate::Renderer) executes.
@@ -46,6 +52,12 @@ pub trait Runtime {
     /// # Errors
     /// The text's own error.
     fn tpl(&mut self, source: &Bytes, data: &Value) -> Result<Bytes, FunctionError>;
+
+    /// Takes steps from the budget, for work that the engine does not see: loops of functions and of other template engines.
+    ///
+    /// # Errors
+    /// A limit error when the budget or the time is used up.
+    fn step(&mut self, count: u64) -> Result<(), FunctionError>;
 
     /// The environment.
     fn environment(&mut self) -> &mut dyn Environment;

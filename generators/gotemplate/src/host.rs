@@ -48,6 +48,12 @@ pub trait Host: fmt::Debug {
     /// The text that `%v` prints.
     fn print(&self) -> Vec<u8>;
 
+    /// What it holds as plain lists and maps, for template engines that have no methods. Without an answer they take
+    /// [`Host::entries`], or the printed text.
+    fn to_data(&self) -> Option<Value> {
+        None
+    }
+
     /// What `encoding/json` makes of it, if it can be encoded.
     fn to_json(&self) -> Option<serde_json::Value> {
         None

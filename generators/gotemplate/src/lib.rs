@@ -23,9 +23,11 @@ mod parse;
 
 pub use dialect::{Dialect, DialectError};
 pub use environment::{Environment, Options, Runtime};
-pub use execute::{ExecuteError, Renderer, TemplateSet, core_functions};
+pub use execute::{
+    ExecuteError, ForeignTemplates, Renderer, TemplateSet, core_functions, without_no_value,
+};
 pub use function::{Function, FunctionError, FunctionErrorKind, FunctionTable, Signature, Type};
 pub use host::{Host, Method, MethodCall};
-pub use parse::ParseError;
+pub use parse::{Delimiters, ParseError};
 pub use stack::{grow_stack, with_stack};
 pub use value::{Bytes, IntKind, Kind, List, ListType, Map, MapType, MapZero, UintKind, Value};

@@ -578,9 +578,22 @@ impl Map {
             .collect()
     }
 
+    /// A map of the same entries that does not share changes, with each value changed.
+    #[must_use]
+    pub fn copy_with(&self, mut change: impl FnMut(&mut Value)) -> Self {
+        let mut entries = self.entries.0.borrow().clone();
+        entries.values_mut().for_each(&mut change);
+        Self::new(self.map_type, entries)
+    }
+
     /// Whether both are the same map, not merely equal ones.
     pub fn is_same(&self, other: &Self) -> bool {
         Rc::ptr_eq(&self.entries, &other.entries)
+    }
+
+    /// What tells this map from all others that exist at the same time.
+    pub fn identity(&self) -> usize {
+        Rc::as_ptr(&self.entries).addr()
     }
 
     /// The same map under another type, as a conversion in Go gives it: what is changed in one shows in the other.

@@ -6,7 +6,8 @@ use serde_json::json;
 use std::sync::Arc;
 use whipstaff_generator::LookupQuestion;
 use whipstaff_gotemplate::{
-    Environment, FunctionError, FunctionTable, MapType, Options, Renderer, TemplateSet, Value,
+    Delimiters, Environment, FunctionError, FunctionTable, MapType, Options, Renderer, TemplateSet,
+    Value,
 };
 
 #[derive(Debug)]
@@ -90,4 +91,49 @@ fn a_retyped_map_is_the_same_map() {
     plain.insert("a", Value::int(1));
     assert!(map.contains(b"a") && map.is_same(&plain));
     assert_ne!(map.map_type(), plain.map_type());
+}
+
+#[test]
+fn delimiters_may_be_others() {
+    // left, right, text, output or error
+    let cases = [
+        (
+            "<%",
+            "%>",
+            "<% .t %>{{ .t }}<%- /* no */ -%> b",
+            Ok("x{{ .t }}b"),
+        ),
+        ("<%", "%>", "a <%- \"b\" -%> c", Ok("abc")),
+        ("[[", "", "[[ .t }}]]", Ok("x]]")),
+        ("", "]]", "{{ .t ]]}}", Ok("x}}")),
+        ("$", "$", "a$.t$b", Ok("axb")),
+        (
+            "<%",
+            "%>",
+            "<% .t }}",
+            Err("template: t:1: unexpected \"}\" in operand"),
+        ),
+        (
+            "<%",
+            "%>",
+            "x\n<% /* %>",
+            Err("template: t:2: unclosed comment"),
+        ),
+    ];
+    for (left, right, text, expected) in cases {
+        let set = TemplateSet::new(Arc::new(FunctionTable::new()));
+        let mut set = set.with_delimiters(Delimiters::new(left, right));
+        let parsed = set.parse("t", text.as_bytes());
+        let found = parsed.map_err(|error| error.to_string()).map(|()| {
+            let mut environment = Nowhere;
+            let mut renderer = Renderer::new(&set, &mut environment, Options::default());
+            let output = renderer.render("t", &Value::from_json(&json!({"t": "x"})));
+            String::from_utf8(output.unwrap()).unwrap()
+        });
+        assert_eq!(
+            found.as_deref().map_err(String::as_str),
+            expected,
+            "{left} {right} {text}"
+        );
+    }
 }

@@ -2,7 +2,7 @@
 //! `pkg/chart/common/capabilities.go`).
 
 use serde_json::{Value as Json, json};
-use std::any::Any;
+use std::{any::Any, rc::Rc};
 use whipstaff_generator::Capabilities as ClusterCapabilities;
 use whipstaff_gotemplate::{Dialect, FunctionError, Host, Kind, Method, Signature, Type, Value};
 
@@ -69,6 +69,24 @@ pub const DEFAULT_API_VERSIONS: &[&str] = &[
     "apiextensions.k8s.io/v1beta1",
     "apiextensions.k8s.io/v1",
 ];
+
+/// What Helm 4.1 (Kubernetes 1.35) and 4.2 (1.36) know in the place of an API version that 4.3 (1.37) knows.
+fn known_instead<'a>(version: &'a &'a str, dialect: Dialect) -> &'a [&'a str] {
+    match (dialect, *version) {
+        (
+            Dialect::V4_1 | Dialect::V4_2,
+            "lifecycle.k8s.io/v1alpha1" | "storagemigration.k8s.io/v1",
+        ) => &[],
+        (Dialect::V4_1, "autoscaling/v2") => &[
+            "autoscaling/v2",
+            "autoscaling/v2beta1",
+            "autoscaling/v2beta2",
+        ],
+        (Dialect::V4_1, "scheduling.k8s.io/v1alpha3") => &["scheduling.k8s.io/v1alpha1"],
+        (Dialect::V4_2, "scheduling.k8s.io/v1alpha3") => &["scheduling.k8s.io/v1alpha2"],
+        _ => std::slice::from_ref(version),
+    }
+}
 
 /// The API versions and the Kubernetes version that templates see.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -145,18 +163,24 @@ impl RenderKubeVersion {
 }
 
 impl RenderCapabilities {
-    /// What Helm assumes without a cluster.
-    pub fn offline() -> Self {
-        let (major, minor) = ("1".to_owned(), "37".to_owned());
+    /// What Helm assumes without a cluster: what the client library of its version knows.
+    pub fn offline(dialect: Dialect) -> Self {
+        let minor = match dialect {
+            Dialect::V4_1 => "35",
+            Dialect::V4_2 => "36",
+            _ => "37",
+        };
+        let version = format!("v1.{minor}.0");
         Self {
             kube_version: RenderKubeVersion {
-                version: DEFAULT_KUBE_VERSION.to_owned(),
-                normalized: DEFAULT_KUBE_VERSION.to_owned(),
-                major,
-                minor,
+                normalized: version.clone(),
+                version,
+                major: "1".to_owned(),
+                minor: minor.to_owned(),
             },
             api_versions: DEFAULT_API_VERSIONS
                 .iter()
+                .flat_map(|version| known_instead(version, dialect))
                 .map(|&version| version.to_owned())
                 .collect(),
         }
@@ -186,7 +210,8 @@ impl RenderCapabilities {
     /// The object that templates see.
     pub(crate) fn to_value(&self, dialect: Dialect) -> Value {
         Value::host(CapabilitiesHost {
-            capabilities: self.clone(),
+            kube_version: Rc::new(self.kube_version.clone()),
+            api_versions: self.api_versions.as_slice().into(),
             dialect,
         })
     }
@@ -194,14 +219,15 @@ impl RenderCapabilities {
 
 #[derive(Debug)]
 struct CapabilitiesHost {
-    capabilities: RenderCapabilities,
+    kube_version: Rc<RenderKubeVersion>,
+    api_versions: Rc<[String]>,
     dialect: Dialect,
 }
 
 impl CapabilitiesHost {
     fn kube_version(&self) -> KubeVersionHost {
         KubeVersionHost {
-            version: self.capabilities.kube_version.clone(),
+            version: Rc::clone(&self.kube_version),
             dialect: self.dialect,
         }
     }
@@ -224,7 +250,7 @@ impl Host for CapabilitiesHost {
         match name {
             "KubeVersion" => Some(Value::host(self.kube_version())),
             "APIVersions" => Some(Value::host(VersionSet {
-                versions: self.capabilities.api_versions.clone(),
+                versions: Rc::clone(&self.api_versions),
                 dialect: self.dialect,
             })),
             "HelmVersion" => Some(Value::host(BuildInfo {
@@ -234,8 +260,15 @@ impl Host for CapabilitiesHost {
         }
     }
 
+    fn to_data(&self) -> Option<Value> {
+        Some(data_of(
+            self,
+            &["KubeVersion", "APIVersions", "HelmVersion"],
+        ))
+    }
+
     fn print(&self) -> Vec<u8> {
-        let versions = self.capabilities.api_versions.join(" ");
+        let versions = self.api_versions.join(" ");
         let version = String::from_utf8_lossy(&self.kube_version().print_fields()).into_owned();
         let build = BuildInfo {
             dialect: self.dialect,
@@ -248,7 +281,7 @@ impl Host for CapabilitiesHost {
     fn to_json(&self) -> Option<Json> {
         Some(json!({
             "KubeVersion": self.kube_version().to_json(),
-            "APIVersions": self.capabilities.api_versions,
+            "APIVersions": *self.api_versions,
             "HelmVersion": BuildInfo { dialect: self.dialect }.to_json(),
         }))
     }
@@ -260,7 +293,7 @@ impl Host for CapabilitiesHost {
 
 #[derive(Debug)]
 struct KubeVersionHost {
-    version: RenderKubeVersion,
+    version: Rc<RenderKubeVersion>,
     dialect: Dialect,
 }
 
@@ -271,7 +304,7 @@ impl KubeVersionHost {
             normalized,
             major,
             minor,
-        } = &self.version;
+        } = &*self.version;
         if self.dialect.is_v4() {
             format!("{{{version} {normalized} {major} {minor}}}").into_bytes()
         } else {
@@ -330,6 +363,14 @@ impl Host for KubeVersionHost {
         }
     }
 
+    fn to_data(&self) -> Option<Value> {
+        let Value::Map(data) = data_of(self, &["Version", "Major", "Minor"]) else {
+            return None;
+        };
+        data.insert("GitVersion", Value::from(self.version.version.as_str()));
+        Some(Value::Map(data))
+    }
+
     /// An action prints it by its `String` method, for it is reached through a pointer.
     fn print(&self) -> Vec<u8> {
         self.text().as_bytes().to_vec()
@@ -341,7 +382,7 @@ impl Host for KubeVersionHost {
             major,
             minor,
             ..
-        } = &self.version;
+        } = &*self.version;
         Some(json!({"Version": version, "Major": major, "Minor": minor}))
     }
 
@@ -352,7 +393,7 @@ impl Host for KubeVersionHost {
 
 #[derive(Debug)]
 struct VersionSet {
-    versions: Vec<String>,
+    versions: Rc<[String]>,
     dialect: Dialect,
 }
 
@@ -410,17 +451,27 @@ impl Host for VersionSet {
         )
     }
 
+    fn to_data(&self) -> Option<Value> {
+        Some(Value::strings(self.versions.iter().map(String::as_str)))
+    }
+
     fn print(&self) -> Vec<u8> {
         format!("[{}]", self.versions.join(" ")).into_bytes()
     }
 
     fn to_json(&self) -> Option<Json> {
-        Some(json!(self.versions))
+        Some(json!(*self.versions))
     }
 
     fn as_any(&self) -> &dyn Any {
         self
     }
+}
+
+/// Fields of a host object as a map.
+fn data_of(host: &dyn Host, fields: &[&str]) -> Value {
+    let field = |name: &&str| Some(((*name).to_owned(), host.field(name)?));
+    Value::map(fields.iter().filter_map(field))
 }
 
 /// What the Helm says of itself that a dialect follows.
@@ -460,6 +511,17 @@ impl Host for BuildInfo {
             "KubeClientVersion" if self.dialect.is_v4() => Some(Value::from(KUBE_CLIENT_VERSION)),
             _ => None,
         }
+    }
+
+    fn to_data(&self) -> Option<Value> {
+        const FIELDS: &[&str] = &[
+            "Version",
+            "GitCommit",
+            "GitTreeState",
+            "GoVersion",
+            "KubeClientVersion",
+        ];
+        Some(data_of(self, FIELDS))
     }
 
     fn print(&self) -> Vec<u8> {
@@ -536,7 +598,7 @@ mod tests {
 
     #[test]
     fn offline_capabilities_know_group_versions_but_no_kinds() {
-        let offline = RenderCapabilities::offline();
+        let offline = RenderCapabilities::offline(Dialect::V4_3);
         assert_eq!(offline.kube_version.version, "v1.37.0");
         assert!(
             offline

@@ -190,6 +190,10 @@ impl Host for StructHost {
         field(&self.fields, name)
     }
 
+    fn to_data(&self) -> Option<Value> {
+        Some(data_of(&self.fields))
+    }
+
     fn print(&self) -> Vec<u8> {
         let mut text = b"&".to_vec();
         text.extend(print_fields(&self.fields));
@@ -234,6 +238,12 @@ impl Host for ChartHost {
         }
     }
 
+    fn to_data(&self) -> Option<Value> {
+        let mut fields = metadata_fields(&self.metadata, Shape::Struct);
+        fields.push(("IsRoot", "IsRoot", Value::Bool(self.is_root)));
+        Some(data_of(&fields))
+    }
+
     fn print(&self) -> Vec<u8> {
         let mut text = b"{".to_vec();
         text.extend(print_fields(&metadata_fields(
@@ -274,6 +284,10 @@ impl Host for MetadataHost {
         field(&metadata_fields(&self.metadata, Shape::Struct), name)
     }
 
+    fn to_data(&self) -> Option<Value> {
+        Some(data_of(&metadata_fields(&self.metadata, Shape::Struct)))
+    }
+
     fn print(&self) -> Vec<u8> {
         print_fields(&metadata_fields(&self.metadata, Shape::Struct))
     }
@@ -288,6 +302,11 @@ impl Host for MetadataHost {
     fn as_any(&self) -> &dyn Any {
         self
     }
+}
+
+fn data_of(fields: &[Field]) -> Value {
+    let named = |(name, _, value): &Field| (*name, value.clone());
+    Value::map(fields.iter().map(named))
 }
 
 fn field(fields: &[Field], name: &str) -> Option<Value> {

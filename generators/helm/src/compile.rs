@@ -6,7 +6,8 @@ use std::{
     fmt,
     sync::{Arc, Mutex, PoisonError},
 };
-use whipstaff_gotemplate::{Dialect, FunctionTable, ParseError, TemplateSet};
+use whipstaff_gotemplate::{FunctionTable, ParseError, TemplateSet};
+use whipstaff_tera::{SUFFIX, TeraCompileError, TeraSource, TeraTemplates};
 
 /// Most template sets that are kept. Which subcharts are enabled decides which templates there are, so that a chart usually needs
 /// one set and rarely a few.
@@ -14,12 +15,14 @@ const MAX_KEPT_SETS: usize = 4;
 
 /// A template that does not parse, with Helm's text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("parse error at ({name}:{line}): {message}")]
+#[error("parse error at ({name}:{line}{}): {message}", column.map(|column| format!(":{column}")).unwrap_or_default())]
 pub struct CompileError {
     /// The template's name.
     pub name: String,
     /// Line, from one.
     pub line: usize,
+    /// Column in bytes, from one. Go does not tell it of its templates; Tera does.
+    pub column: Option<usize>,
     /// What is wrong, without the chain of causes before it.
     pub message: String,
 }
@@ -36,7 +39,19 @@ impl From<ParseError> for CompileError {
         Self {
             name: error.name,
             line: error.line,
+            column: None,
             message,
+        }
+    }
+}
+
+impl From<TeraCompileError> for CompileError {
+    fn from(error: TeraCompileError) -> Self {
+        Self {
+            name: error.name,
+            line: error.line,
+            column: Some(error.column),
+            message: error.message,
         }
     }
 }
@@ -57,10 +72,10 @@ impl fmt::Debug for Compiler {
 }
 
 impl Compiler {
-    /// A compiler for templates that may call a dialect's functions.
-    pub(crate) fn new(dialect: Dialect) -> Self {
+    /// A compiler for templates that may call these functions.
+    pub(crate) fn new(functions: FunctionTable) -> Self {
         Self {
-            functions: Arc::new(whipstaff_sprig::functions(dialect)),
+            functions: Arc::new(functions),
             kept: Mutex::new(Vec::new()),
         }
     }
@@ -81,8 +96,23 @@ impl Compiler {
             return Ok(set);
         }
         let mut set = TemplateSet::new(Arc::clone(&self.functions));
+        let mut tera = Vec::new();
         for name in render_order(templates.keys()) {
-            set.parse(name, &templates[name].source)?;
+            let template = &templates[name];
+            if name.ends_with(SUFFIX) {
+                // The charts of a tree do not know of each other's components.
+                tera.push(TeraSource {
+                    name,
+                    scope: &template.base_path,
+                    text: &template.source,
+                });
+            } else {
+                set.parse(name, &template.source)?;
+            }
+        }
+        if !tera.is_empty() {
+            let templates = TeraTemplates::compile(&tera, &self.functions)?;
+            set.set_foreign(Arc::new(templates));
         }
         let set = Arc::new(set);
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);

@@ -117,6 +117,18 @@ impl<'a> Fields<'a> {
         map.iter().map(entry).collect::<Result<_, _>>().map(Some)
     }
 
+    /// A map, or nothing when it is absent.
+    pub(crate) fn map(
+        &self,
+        name: &str,
+        wanted: &'static str,
+    ) -> Result<Option<&'a Value>, DecodeError> {
+        match self.get(name) {
+            Some(other) if !other.is_object() => Err(self.wrong(name, other, wanted)),
+            found => Ok(found),
+        }
+    }
+
     fn wrong(&self, name: &str, found: &Value, wanted: &'static str) -> DecodeError {
         DecodeError {
             found: json_type(found),

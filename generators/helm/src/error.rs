@@ -4,7 +4,7 @@ use crate::{
     compile::CompileError, dependencies::DependencyError, load::LoadError, manifest::ManifestError,
     schema::SchemaError, template_error::TemplateError,
 };
-use whipstaff_generator::{Error, ErrorKind, Location, ObjectSetError};
+use whipstaff_generator::{Consulted, Error, ErrorKind, Location, ObjectSetError};
 
 /// A rendering that failed. The texts, joined with those of the causes, are Helm's.
 #[derive(Debug, thiserror::Error)]
@@ -66,7 +66,10 @@ impl RenderError {
             below.unwrap_or(path).to_owned()
         };
         match self {
-            Self::Compile(error) => Some(Location::line(inside(&error.name), error.line)),
+            Self::Compile(error) => Some(match error.column {
+                Some(column) => Location::column(inside(&error.name), error.line, column),
+                None => Location::line(inside(&error.name), error.line),
+            }),
             Self::Template(error) => Some(Location::column(
                 inside(&error.name),
                 error.line,
@@ -82,11 +85,11 @@ impl RenderError {
     /// The error as generators report it.
     pub(crate) fn into_generator_error(self, chart: &str) -> Error {
         let (kind, location) = (self.kind(), self.location(chart));
-        let lookups = match &self {
-            Self::Template(error) => error.lookups.clone(),
-            _ => Vec::new(),
+        let consulted = match &self {
+            Self::Template(error) => (*error.consulted).clone(),
+            _ => Consulted::default(),
         };
-        located(with_cause(kind, self), location).after_asking(lookups)
+        located(with_cause(kind, self), location).after_consulting(consulted)
     }
 }
 

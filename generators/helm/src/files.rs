@@ -176,6 +176,12 @@ impl Host for Files {
         Some(self.0.len())
     }
 
+    /// The texts of the files.
+    fn to_data(&self) -> Option<Value> {
+        let entry = |(path, data): (&String, &Arc<[u8]>)| (path.clone(), Value::string(&data[..]));
+        Some(Value::map(self.0.iter().map(entry)))
+    }
+
     fn print(&self) -> Vec<u8> {
         let entries = self
             .0

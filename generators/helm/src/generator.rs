@@ -85,7 +85,7 @@ impl Prepared for PreparedChart {
             generated.hooks.extend(self.hook(hook)?);
         }
         generated.notes = rendered.notes;
-        generated.lookups = rendered.lookups;
+        generated.consulted = rendered.consulted;
         generated.dialect = Some(self.chart.dialect().to_string());
         generated.warnings = rendered.warnings;
         Ok(generated)

@@ -6,6 +6,11 @@
 //!                                                                       HelmGenerator ◄────────┘
 //! ```
 //!
+//! No cluster and no network is needed, and nothing is read but what is handed in: files come from anywhere as a
+//! [`FileTree`](whipstaff_generator::FileTree), live objects from a [`LookupSnapshot`](whipstaff_generator::LookupSnapshot) that the
+//! host fills (the questions are in [`Rendered::consulted`]), and functions of your own join Helm's through
+//! [`CompiledChart::with_functions`]. `examples/embed.rs` does all three.
+//!
 //! [`HelmGenerator`] stands behind the [`Generator`](whipstaff_generator::Generator) trait and gives objects; [`CompiledChart`] gives
 //! what `helm template` prints.
 
@@ -18,12 +23,12 @@ mod compile;
 mod context;
 mod decode;
 mod dependencies;
-mod environment;
 mod error;
 mod files;
 mod generator;
 mod ignore;
 mod kinds;
+mod lint;
 mod load;
 mod manifest;
 mod metadata;
@@ -58,6 +63,7 @@ pub use dependencies::DependencyError;
 pub use error::RenderError;
 pub use generator::HelmGenerator;
 pub use ignore::{IGNORE_FILE, IgnoreError, IgnoreRules, MAX_IGNORE_RULES};
+pub use lint::{CODES as LINT_CODES, Finding, LintInput, Severity, lint, lint_rendering};
 pub use load::{LoadError, MAX_CHART_DEPTH, MAX_CHARTS, MAX_UNPACKED_BYTES, load, without_ignored};
 pub use manifest::{HookManifest, Manifest, ManifestError};
 pub use metadata::{Dependency, MAX_DECLARED_DEPENDENCIES, Maintainer, Metadata, MetadataError};
@@ -77,4 +83,6 @@ pub use text::{
 pub use values::{
     MAX_VALUES_DEPTH, MAX_VALUES_ENTRIES, ValuesError, merge_values, read_values, values_from_json,
 };
+pub use whipstaff_gotemplate as gotemplate;
 pub use whipstaff_gotemplate::{Dialect, DialectError, Map};
+pub use whipstaff_sprig::functions;

@@ -295,9 +295,12 @@ fn parse(name: &'static str, file: &ChartFile) -> Result<serde_json::Value, Load
 }
 
 fn read_metadata(file: &ChartFile) -> Result<Metadata, LoadError> {
-    Metadata::decode(&parse("Chart.yaml", file)?).map_err(|cause| LoadError::Fields {
-        file: "Chart.yaml",
-        cause,
+    Metadata::decode(&parse("Chart.yaml", file)?).map_err(|cause| match cause {
+        MetadataError::Decode(_) => LoadError::Fields {
+            file: "Chart.yaml",
+            cause,
+        },
+        refused => LoadError::Metadata(refused),
     })
 }
 

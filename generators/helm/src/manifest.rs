@@ -12,6 +12,8 @@ use whipstaff_generator::{HookDeletePolicy, HookEvent, yaml};
 use whipstaff_gotemplate::Dialect;
 
 const HOOK: &str = "helm.sh/hook";
+/// The fields that tell what a document is.
+const HEAD: &[&str] = &["apiVersion", "kind", "metadata"];
 const HOOK_WEIGHT: &str = "helm.sh/hook-weight";
 const HOOK_DELETE_POLICY: &str = "helm.sh/hook-delete-policy";
 
@@ -22,7 +24,7 @@ pub struct Manifest {
     pub path: String,
     /// The text.
     pub content: Vec<u8>,
-    /// The text as YAML.
+    /// The text as YAML; null in a rendering for texts alone.
     pub value: Json,
     /// `kind`, or empty.
     pub kind: String,
@@ -81,6 +83,13 @@ pub enum ManifestError {
     },
 }
 
+/// Whether the values of manifests are wanted, or what they are is enough.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Values {
+    Wanted,
+    Unwanted,
+}
+
 /// Splits rendered files into documents, tells hooks from manifests and sorts both by kind.
 ///
 /// # Errors
@@ -88,6 +97,7 @@ pub enum ManifestError {
 pub(crate) fn sort_manifests(
     files: &BTreeMap<String, Vec<u8>>,
     dialect: Dialect,
+    values: Values,
 ) -> Result<Sorted, ManifestError> {
     let mut sorted = Sorted::default();
     for (path, content) in files {
@@ -95,8 +105,7 @@ pub(crate) fn sort_manifests(
             continue;
         }
         for document in split_documents(content, dialect) {
-            let line = line_of(content, document);
-            classify(path, line, document, dialect, &mut sorted)?;
+            classify(path, content, document, (dialect, values), &mut sorted)?;
         }
     }
     sorted
@@ -112,28 +121,35 @@ fn line_of(content: &[u8], document: &[u8]) -> usize {
     // A document is a part of its file.
     let offset = (document.as_ptr() as usize).saturating_sub(content.as_ptr() as usize);
     let before = content.get(..offset).unwrap_or_default();
-    before.split(|byte| *byte == b'\n').count()
+    1 + memchr::memchr_iter(b'\n', before).count()
 }
 
 fn classify(
     path: &str,
-    line: usize,
+    content: &[u8],
     document: &[u8],
-    dialect: Dialect,
+    (dialect, values): (Dialect, Values),
     sorted: &mut Sorted,
 ) -> Result<(), ManifestError> {
     let yaml_error = |cause| ManifestError::Yaml {
         path: path.to_owned(),
-        line,
+        line: line_of(content, document),
         cause,
     };
-    let value = yaml::from_slice(document).map_err(yaml_error)?;
+    let value = match values {
+        Values::Wanted => yaml::from_slice(document),
+        Values::Unwanted => yaml::fields_from_slice(document, HEAD),
+    };
+    let mut value = value.map_err(yaml_error)?;
     let field_error = |cause| ManifestError::Fields {
         path: path.to_owned(),
-        line,
+        line: line_of(content, document),
         cause,
     };
     let head = Head::read(&value, dialect).map_err(field_error)?;
+    if values == Values::Unwanted {
+        value = Json::Null;
+    }
     let manifest = Manifest {
         path: path.to_owned(),
         content: document.to_vec(),
@@ -228,7 +244,7 @@ mod tests {
             .iter()
             .map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec()))
             .collect();
-        sort_manifests(&files, Dialect::V3)
+        sort_manifests(&files, Dialect::V3, Values::Wanted)
     }
 
     #[test]

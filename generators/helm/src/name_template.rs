@@ -1,12 +1,10 @@
 //! Release names out of a template: `helm template --name-template`.
 
-use crate::{
-    environment::{CurrentTemplate, RenderEnvironment},
-    template_error::TemplateError,
-};
+use crate::template_error::TemplateError;
 use std::sync::Arc;
 use whipstaff_generator::{LookupSnapshot, Seed};
 use whipstaff_gotemplate::{Dialect, Options, ParseError, Renderer, TemplateSet, Value};
+use whipstaff_sprig::{CurrentTemplate, RenderEnvironment};
 
 const NAME: &str = "name-template";
 

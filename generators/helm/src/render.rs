@@ -7,21 +7,21 @@ use crate::{
     compile::{Compiler, render_order},
     context::{ContextBuilder, ReleaseObject, Renderable, is_partial, values_type},
     dependencies::process_dependencies,
-    environment::{CurrentTemplate, RenderEnvironment},
     error::RenderError,
-    manifest::{HookManifest, Manifest, sort_manifests},
-    schema,
+    manifest::{HookManifest, Manifest, Values, sort_manifests},
+    schema::Validator,
     split::trim_start,
     template_error::TemplateError,
     tree::{ChartTree, NodeId},
     version::is_compatible,
 };
 use std::{collections::BTreeMap, sync::Arc};
-use whipstaff_generator::{Limits, LookupQuestion, LookupSnapshot, Seed};
-use whipstaff_gotemplate::{Dialect, Map, Options, Renderer, Value};
+use whipstaff_generator::{Consulted, Limits, LookupSnapshot, Seed};
+use whipstaff_gotemplate::{Dialect, FunctionTable, Map, Options, Renderer, Value};
+use whipstaff_sprig::{CurrentTemplate, RenderEnvironment};
 
 /// What templates rendered to, by their paths.
-type RenderedFiles = BTreeMap<String, Vec<u8>>;
+pub(crate) type RenderedFiles = BTreeMap<String, Vec<u8>>;
 
 const NOTES: &str = "NOTES.txt";
 const NO_VALUE: &[u8] = b"<no value>";
@@ -59,8 +59,8 @@ pub struct Rendered {
     pub hooks: Vec<HookManifest>,
     /// `NOTES.txt`, rendered.
     pub notes: String,
-    /// Every question that was asked of the cluster.
-    pub lookups: Vec<LookupQuestion>,
+    /// What templates consulted beside files and values.
+    pub consulted: Consulted,
     /// What a user should know although rendering succeeded.
     pub warnings: Vec<String>,
 }
@@ -80,15 +80,23 @@ pub struct CompiledChart {
     chart: Arc<Chart>,
     dialect: Dialect,
     compiler: Compiler,
+    schemas: Validator,
 }
 
 impl CompiledChart {
     /// A chart to be rendered in a dialect. Templates are compiled when they are first needed, for values decide which are.
     pub fn new(chart: Chart, dialect: Dialect) -> Self {
+        Self::with_functions(chart, dialect, whipstaff_sprig::functions(dialect))
+    }
+
+    /// A chart whose templates may call these functions and no others but the built-in ones: those of [`functions`](crate::functions)
+    /// with some of your own added, for example.
+    pub fn with_functions(chart: Chart, dialect: Dialect, functions: FunctionTable) -> Self {
         Self {
             chart: Arc::new(chart),
             dialect,
-            compiler: Compiler::new(dialect),
+            compiler: Compiler::new(functions),
+            schemas: Validator::default(),
         }
     }
 
@@ -107,6 +115,22 @@ impl CompiledChart {
     /// # Errors
     /// [`RenderError`] with Helm's text.
     pub fn render(&self, input: &RenderInput<'_>) -> Result<Rendered, RenderError> {
+        self.render_with(input, Values::Wanted)
+    }
+
+    /// Renders the chart for the texts of its manifests: their values are left out, and so is the time that it takes to make them.
+    ///
+    /// # Errors
+    /// As [`Self::render`].
+    pub fn render_texts(&self, input: &RenderInput<'_>) -> Result<Rendered, RenderError> {
+        self.render_with(input, Values::Unwanted)
+    }
+
+    fn render_with(
+        &self,
+        input: &RenderInput<'_>,
+        manifest_values: Values,
+    ) -> Result<Rendered, RenderError> {
         let dialect = self.dialect;
         let mut tree = ChartTree::new(&self.chart);
         process_dependencies(&mut tree, input.values, dialect)?;
@@ -116,15 +140,15 @@ impl CompiledChart {
             .map_err(crate::dependencies::DependencyError::from)?;
         let mut warnings = coalescer.into_warnings();
         if !input.skip_schema_validation {
-            schema::validate(&tree, &values)?;
+            self.schemas.validate(&tree, &values)?;
         }
         self.check_kube_version(&input.capabilities)?;
 
         let contexts = ContextBuilder::new(&tree, dialect, &input.release, &input.capabilities);
         let templates = contexts.renderables(&values);
-        let (mut files, lookups) = self.execute(&templates, input)?;
+        let (mut files, consulted) = self.execute(&templates, input, false)?;
         let notes = take_notes(&mut files, self.chart.name(), input.subchart_notes);
-        let sorted = sort_manifests(&files, dialect)?;
+        let sorted = sort_manifests(&files, dialect, manifest_values)?;
         warnings.extend(sorted.warnings);
         let mut crds = Vec::new();
         collect_crds(&tree, ChartTree::ROOT, &mut crds);
@@ -133,7 +157,7 @@ impl CompiledChart {
             manifests: sorted.manifests,
             hooks: sorted.hooks,
             notes,
-            lookups,
+            consulted,
             warnings,
         })
     }
@@ -156,26 +180,30 @@ impl CompiledChart {
     }
 
     /// Executes all templates in Helm's order; the output of those that are not partials by their paths.
-    fn execute(
+    ///
+    /// To lint means that `required` and `fail` pass.
+    pub(crate) fn execute(
         &self,
         templates: &BTreeMap<String, Renderable>,
         input: &RenderInput<'_>,
-    ) -> Result<(RenderedFiles, Vec<LookupQuestion>), RenderError> {
+        lint: bool,
+    ) -> Result<(RenderedFiles, Consulted), RenderError> {
         let set = self.compiler.compile(templates)?;
         let current = CurrentTemplate::default();
         let mut environment = RenderEnvironment::new(input.lookups, input.seed, current.clone());
         let options = Options {
             dialect: self.dialect,
             limits: input.limits,
+            lint,
             ..Options::default()
         };
         let mut renderer = Renderer::new(&set, &mut environment, options);
         let files = self.execute_all(templates, &current, &mut renderer);
         drop(renderer);
-        let questions = environment.into_questions();
+        let consulted = environment.into_consulted();
         match files {
-            Ok(files) => Ok((files, questions)),
-            Err(error) => Err(error.after_asking(questions).into()),
+            Ok(files) => Ok((files, consulted)),
+            Err(error) => Err(error.after_consulting(consulted).into()),
         }
     }
 
@@ -214,11 +242,7 @@ impl CompiledChart {
 
 /// Removes every `<no value>`: Helm cannot tell those that the engine wrote from others.
 fn without_no_value(text: Vec<u8>) -> Vec<u8> {
-    let find = |from: usize| {
-        text[from..]
-            .windows(NO_VALUE.len())
-            .position(|window| window == NO_VALUE)
-    };
+    let find = |from: usize| memchr::memmem::find(&text[from..], NO_VALUE);
     let Some(first) = find(0) else { return text };
     let mut clean = text[..first].to_vec();
     let mut from = first + NO_VALUE.len();
@@ -235,13 +259,14 @@ fn take_notes(files: &mut RenderedFiles, chart: &str, subcharts: bool) -> String
     let own = format!("{chart}/templates/{NOTES}");
     let mut notes: Vec<String> = Vec::new();
     files.retain(|path, content| {
+        let path = path.strip_suffix(whipstaff_tera::SUFFIX).unwrap_or(path);
         if !path.ends_with(NOTES) {
             return true;
         }
-        if subcharts || *path == own {
+        if subcharts || path == own {
             let text = String::from_utf8_lossy(content).into_owned();
             // The chart's own come first; Helm's order is that of a Go map.
-            let at = if *path == own { 0 } else { notes.len() };
+            let at = if path == own { 0 } else { notes.len() };
             notes.insert(at, text);
         }
         false

@@ -8,7 +8,12 @@ use crate::{
 };
 use boon::{Compiler, ErrorKind, SchemaIndex, Schemas, UrlLoader, ValidationError};
 use serde_json::Value as Json;
-use std::{error::Error as StdError, fmt::Write};
+use std::{
+    collections::BTreeMap,
+    error::Error as StdError,
+    fmt::{self, Write},
+    sync::{Arc, Mutex, PoisonError},
+};
 use whipstaff_gotemplate::{Map, Value, format};
 
 const SCHEMA_URL: &str = "file:///values.schema.json";
@@ -23,55 +28,106 @@ pub struct SchemaError {
     pub details: String,
 }
 
-/// Validates the values of a chart and of its subcharts.
-///
-/// # Errors
-/// [`SchemaError`] with the violations of all charts, or the reason why a schema cannot be used.
-pub(crate) fn validate(tree: &ChartTree, values: &Map) -> Result<(), SchemaError> {
-    let mut details = String::new();
-    validate_chart(tree, ChartTree::ROOT, values, &mut details);
-    if details.is_empty() {
-        Ok(())
-    } else {
-        Err(SchemaError { details })
+/// Validates the values of a chart and of its subcharts, each time against the same compiled schemas.
+#[derive(Default)]
+pub(crate) struct Validator {
+    /// By the places of the schemas' texts, which live as long as the chart does.
+    compiled: Mutex<BTreeMap<usize, Arc<Result<Compiled, String>>>>,
+}
+
+impl fmt::Debug for Validator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Validator").finish_non_exhaustive()
     }
 }
 
-fn validate_chart(tree: &ChartTree, chart: NodeId, values: &Map, details: &mut String) {
-    let node = tree.node(chart);
-    if let Some(schema) = &node.chart.schema
-        && let Err(violations) = validate_values(schema, &Json::Object(map_to_json(values)))
-    {
-        let _ = write!(details, "{}:\n{violations}", node.name);
+/// A schema, and those that it refers to.
+struct Compiled {
+    schemas: Schemas,
+    index: SchemaIndex,
+}
+
+impl Validator {
+    /// Validates the values of a chart and of its subcharts.
+    ///
+    /// # Errors
+    /// [`SchemaError`] with the violations of all charts, or the reason why a schema cannot be used.
+    pub(crate) fn validate(&self, tree: &ChartTree, values: &Map) -> Result<(), SchemaError> {
+        let mut details = String::new();
+        self.validate_chart(tree, ChartTree::ROOT, values, &mut details);
+        if details.is_empty() {
+            Ok(())
+        } else {
+            Err(SchemaError { details })
+        }
     }
-    for child in &node.children {
-        let name = &tree.node(*child).name;
-        match values.get(name.as_bytes()) {
-            None | Some(Value::Nil) => {}
-            Some(Value::Map(values)) => validate_chart(tree, *child, &values, details),
-            Some(other) => {
-                let _ = write!(
-                    details,
-                    "{name}:\ninvalid type for values: expected object (map), got {}\n",
-                    other.type_name()
-                );
+
+    fn validate_chart(&self, tree: &ChartTree, chart: NodeId, values: &Map, details: &mut String) {
+        let node = tree.node(chart);
+        if let Some(schema) = &node.chart.schema
+            && let Err(violations) = self.validate_values(schema, values)
+        {
+            let _ = write!(details, "{}:\n{violations}", node.name);
+        }
+        for child in &node.children {
+            let name = &tree.node(*child).name;
+            match values.get(name.as_bytes()) {
+                None | Some(Value::Nil) => {}
+                Some(Value::Map(values)) => self.validate_chart(tree, *child, &values, details),
+                Some(other) => {
+                    let _ = write!(
+                        details,
+                        "{name}:\ninvalid type for values: expected object (map), got {}\n",
+                        other.type_name()
+                    );
+                }
             }
         }
     }
+
+    fn validate_values(&self, schema: &Arc<[u8]>, values: &Map) -> Result<(), String> {
+        let compiled = self.compiled(schema);
+        let compiled = compiled.as_ref().as_ref().map_err(Clone::clone)?;
+        compiled.validate(&Json::Object(map_to_json(values)))
+    }
+
+    fn compiled(&self, schema: &Arc<[u8]>) -> Arc<Result<Compiled, String>> {
+        let mut compiled = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = schema.as_ptr() as usize;
+        let entry = compiled.entry(place);
+        Arc::clone(entry.or_insert_with(|| Arc::new(Compiled::new(schema))))
+    }
 }
 
-fn validate_values(schema: &[u8], values: &Json) -> Result<(), String> {
-    let schema: Json = serde_json::from_slice(schema).map_err(|error| error.to_string())?;
-    let (schemas, index) = compile(schema)?;
-    schemas.validate(values, index).map_err(|error| {
-        let mut text = String::new();
-        let mut causes: Vec<_> = error.causes.iter().collect();
-        sort(&mut causes);
-        for cause in causes {
-            describe(cause, 1, &mut text);
-        }
-        text
-    })
+/// Validates values against one schema.
+///
+/// # Errors
+/// The violations, one a line.
+pub(crate) fn validate_values(schema: &[u8], values: &Json) -> Result<(), String> {
+    Compiled::new(schema)?.validate(values)
+}
+
+impl Compiled {
+    fn new(schema: &[u8]) -> Result<Self, String> {
+        let schema: Json = serde_json::from_slice(schema).map_err(|error| error.to_string())?;
+        let (schemas, index) = compile(schema)?;
+        Ok(Self { schemas, index })
+    }
+
+    fn validate(&self, values: &Json) -> Result<(), String> {
+        let result = self.schemas.validate(values, self.index);
+        result.map_err(|error| describe_all(&error))
+    }
+}
+
+fn describe_all(error: &ValidationError<'_, '_>) -> String {
+    let mut text = String::new();
+    let mut causes: Vec<_> = error.causes.iter().collect();
+    sort(&mut causes);
+    for cause in causes {
+        describe(cause, 1, &mut text);
+    }
+    text
 }
 
 fn compile(mut schema: Json) -> Result<(Schemas, SchemaIndex), String> {
@@ -286,9 +342,9 @@ mod tests {
     use serde_json::json;
 
     fn violations(schema: &Json, values: &Json) -> String {
-        validate_values(schema.to_string().as_bytes(), values)
-            .err()
-            .unwrap_or_default()
+        let compiled = Compiled::new(schema.to_string().as_bytes());
+        let validated = compiled.and_then(|compiled| compiled.validate(values));
+        validated.err().unwrap_or_default()
     }
 
     #[test]
@@ -402,7 +458,7 @@ mod tests {
 
     #[test]
     fn a_schema_that_is_not_json_is_refused() {
-        assert!(validate_values(b"{", &json!({})).is_err());
-        assert!(validate_values(b"{} {}", &json!({})).is_err());
+        assert!(Compiled::new(b"{").is_err());
+        assert!(Compiled::new(b"{} {}").is_err());
     }
 }

@@ -70,7 +70,7 @@ fn split_at_line_starts(text: &[u8]) -> Vec<&[u8]> {
                 .count();
             start = at + 3 + blanks;
         }
-        at = match find(&text[at..], b"\n") {
+        at = match memchr::memchr(b'\n', &text[at..]) {
             Some(end) => at + end + 1,
             None => text.len(),
         };
@@ -84,8 +84,7 @@ fn split_at_line_starts(text: &[u8]) -> Vec<&[u8]> {
 }
 
 fn find(text: &[u8], wanted: &[u8]) -> Option<usize> {
-    text.windows(wanted.len())
-        .position(|window| window == wanted)
+    memchr::memmem::find(text, wanted)
 }
 
 /// What `\s` matches in a Go expression.

@@ -1,6 +1,6 @@
 //! Errors of templates in Helm's words (Helm 3.22 and 4.3, `pkg/engine/engine.go`).
 
-use whipstaff_generator::LookupQuestion;
+use whipstaff_generator::Consulted;
 use whipstaff_gotemplate::{Dialect, ExecuteError, FunctionErrorKind};
 
 /// A template that failed while it ran.
@@ -19,8 +19,8 @@ pub struct TemplateError {
     pub line: usize,
     /// Column in bytes, from zero.
     pub column: usize,
-    /// What was asked of the cluster before it failed.
-    pub lookups: Vec<LookupQuestion>,
+    /// What was consulted before it failed.
+    pub consulted: Box<Consulted>,
 }
 
 impl TemplateError {
@@ -45,13 +45,13 @@ impl TemplateError {
             name: error.name,
             line: error.line,
             column: error.column,
-            lookups: Vec::new(),
+            consulted: Box::default(),
         }
     }
 
-    /// Adds what was asked of the cluster before it failed.
-    pub(crate) fn after_asking(mut self, lookups: Vec<LookupQuestion>) -> Self {
-        self.lookups = lookups;
+    /// Adds what was consulted before it failed.
+    pub(crate) fn after_consulting(mut self, consulted: Consulted) -> Self {
+        self.consulted = Box::new(consulted);
         self
     }
 }

@@ -33,6 +33,9 @@ pub enum ValuesError {
         /// JSON type of the document.
         found: &'static str,
     },
+    /// One of several documents is not a map.
+    #[error("cannot unmarshal yaml document")]
+    DocumentNotAMap(#[source] Box<Self>),
     /// Maps and lists are nested deeper than [`MAX_VALUES_DEPTH`].
     #[error("values are nested deeper than {MAX_VALUES_DEPTH}")]
     Depth,
@@ -48,7 +51,12 @@ pub fn read_values(text: &[u8], dialect: Dialect) -> Result<JsonMap<String, Json
     }
     let mut merged = JsonMap::new();
     for document in split_documents(text)? {
-        merge_json(&mut merged, read_document(document, ValuesError::Document)?);
+        let document = read_document(document, ValuesError::Document);
+        let document = document.map_err(|error| match error {
+            ValuesError::NotAMap { .. } => ValuesError::DocumentNotAMap(Box::new(error)),
+            other => other,
+        });
+        merge_json(&mut merged, document?);
     }
     Ok(merged)
 }
@@ -190,32 +198,27 @@ pub(crate) fn empty_map() -> Map {
 
 /// A map of the same entries that does not share changes.
 pub(crate) fn fresh(map: &Map) -> Map {
-    Map::new(map.map_type(), map.entries().into_iter().collect())
+    map.copy_with(|_| {})
 }
 
 /// A copy that shares no map with the original, maps in lists included.
 pub(crate) fn deep_copy(map: &Map) -> Map {
-    let entries = map
-        .entries()
-        .into_iter()
-        .map(|(key, value)| (key, deep_copy_value(&value)));
-    Map::new(map.map_type(), entries.collect())
+    map.copy_with(deep_copy_value)
 }
 
-fn deep_copy_value(value: &Value) -> Value {
+fn deep_copy_value(value: &mut Value) {
     match value {
-        Value::Map(map) => Value::Map(deep_copy(map)),
+        Value::Map(map) => *map = deep_copy(map),
         Value::List(list)
             if list
                 .iter()
                 .any(|item| matches!(item, Value::Map(_) | Value::List(_))) =>
         {
-            Value::List(List::new(
-                list.list_type(),
-                list.iter().map(deep_copy_value).collect(),
-            ))
+            let mut items = list.to_vec();
+            items.iter_mut().for_each(deep_copy_value);
+            *list = List::new(list.list_type(), items);
         }
-        other => other.clone(),
+        _ => {}
     }
 }
 

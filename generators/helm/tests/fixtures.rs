@@ -95,7 +95,7 @@ fn values(folder: &Path, case: &Case, dialect: Dialect) -> Map {
 /// The text that is printed, or the error with its causes.
 fn render(folder: &Path, case: &Case, dialect: Dialect) -> Result<String, String> {
     let chart = load(&chart_files(folder), dialect).map_err(|error| chain(&error))?;
-    let mut capabilities = RenderCapabilities::offline();
+    let mut capabilities = RenderCapabilities::offline(dialect);
     if let Some(version) = &case.kube_version {
         capabilities.kube_version = RenderKubeVersion::parse(version, dialect).unwrap();
     }

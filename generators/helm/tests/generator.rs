@@ -216,10 +216,11 @@ fn lookups_are_answered_from_the_snapshot_and_recorded() {
         kind: "Secret".to_owned(),
         namespace: "apps".to_owned(),
         name: "s".to_owned(),
+        ..LookupQuestion::default()
     };
     let first = generate(&*prepared, &json!({}), |_| {}).unwrap();
     assert_eq!(
-        (data(&first), &first.lookups),
+        (data(&first), &first.consulted.lookups),
         (json!("none"), &vec![question.clone()])
     );
 

@@ -61,7 +61,7 @@ pub(crate) fn float_to_int(number: f64) -> i64 {
 }
 
 /// Cuts a decimal point that only zeros follow.
-fn trim_zero_decimal(text: &[u8]) -> &[u8] {
+pub(crate) fn trim_zero_decimal(text: &[u8]) -> &[u8] {
     let zeros = text.iter().rev().take_while(|byte| **byte == b'0').count();
     let point = text.len() - zeros;
     match text.get(..point).and_then(<[u8]>::split_last) {
@@ -80,7 +80,7 @@ pub(crate) enum NumberError {
 }
 
 /// `strconv.ParseInt(text, 0, 64)`: the prefix tells the base, and underscores may separate digits.
-fn parse_int_any_base(text: &[u8]) -> Option<i64> {
+pub(crate) fn parse_int_any_base(text: &[u8]) -> Option<i64> {
     let (_, digits) = split_sign(text);
     let (base, digits) = match digits {
         [b'0', b'x' | b'X', rest @ ..] if !rest.is_empty() => (16, rest),

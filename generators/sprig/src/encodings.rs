@@ -39,21 +39,19 @@ pub(crate) fn functions(dialect: Dialect) -> Vec<Function> {
         fixed("toJson", &[Any], |runtime, a| {
             or_empty(to_json(runtime, a, COMPACT))
         }),
-        fixed("mustToJson", &[Any], |runtime, a| {
-            to_json(runtime, a, COMPACT)
-        }),
+        fixed("mustToJson", &[Any], must_to_json),
         fixed("toPrettyJson", &[Any], |runtime, a| {
             or_empty(to_json(runtime, a, PRETTY))
         }),
-        fixed("mustToPrettyJson", &[Any], |runtime, a| {
-            to_json(runtime, a, PRETTY)
-        }),
+        fixed("mustToPrettyJson", &[Any], must_to_pretty_json),
         fixed("toRawJson", &[Any], |runtime, a| to_json(runtime, a, RAW)),
         fixed("mustToRawJson", &[Any], |runtime, a| {
             to_json(runtime, a, RAW)
         }),
         fixed("fromJson", &[Text], from_json),
-        fixed("fromJsonArray", &[Text], from_json_array),
+        fixed("fromJsonArray", &[Text], |runtime, a| {
+            or_error_item(from_json_array(runtime, a))
+        }),
         fixed("mustFromJson", &[Text], must_from_json),
         fixed("toToml", &[Any], |runtime, a| {
             refuse_nil(&value(a, 0))?;
@@ -166,15 +164,24 @@ fn from_json(runtime: &mut dyn Runtime, a: &[Value]) -> Outcome {
     or_error_entry(read, Value::map::<&str>([]))
 }
 
-fn from_json_array(runtime: &mut dyn Runtime, a: &[Value]) -> Outcome {
+/// Fails where Helm gives a list with the error.
+pub(crate) fn from_json_array(runtime: &mut dyn Runtime, a: &[Value]) -> Outcome {
     let read = read_json(runtime, text(a, 0)).and_then(|(value, error)| match error {
         Some(error) => Err(FunctionError::new(error)),
         None => check_kind(value, LIST).map_err(FunctionError::new),
     });
-    or_error_item(read.map(|list| list.unwrap_or_else(nil_list)))
+    read.map(|list| list.unwrap_or_else(nil_list))
 }
 
-fn must_from_json(runtime: &mut dyn Runtime, a: &[Value]) -> Outcome {
+pub(crate) fn must_to_json(runtime: &mut dyn Runtime, a: &[Value]) -> Outcome {
+    to_json(runtime, a, COMPACT)
+}
+
+pub(crate) fn must_to_pretty_json(runtime: &mut dyn Runtime, a: &[Value]) -> Outcome {
+    to_json(runtime, a, PRETTY)
+}
+
+pub(crate) fn must_from_json(runtime: &mut dyn Runtime, a: &[Value]) -> Outcome {
     match read_json(runtime, text(a, 0))? {
         (_, Some(error)) => Err(FunctionError::new(error)),
         (value, None) => Ok(value),

@@ -1,7 +1,7 @@
 //! The Sprig and Helm template functions (`github.com/Masterminds/sprig` 3.3.0 as Helm uses it, and Helm's own).
 //!
 //! [`functions`] gives the table for a dialect. Each function has Go's signature, so that the engine checks arguments as Go's
-//! reflection does, and the error and panic texts of its original.
+//! reflection does, and the error and panic texts of its original. [`RenderEnvironment`] is what they get from outside.
 
 // Implementations share one type, also those that cannot fail.
 #![allow(clippy::unnecessary_wraps)]
@@ -9,6 +9,7 @@
 mod base_encoding;
 mod cases;
 mod cast;
+mod component;
 mod crypto;
 mod dates;
 mod decimal;
@@ -16,6 +17,7 @@ mod declare;
 mod defaults;
 mod dicts;
 mod encodings;
+mod environment;
 mod equality;
 pub mod glob;
 mod hashes;
@@ -43,6 +45,10 @@ mod yaml;
 pub mod expression {
     pub use crate::regex::{Program, ProgramError, SyntaxError};
 }
+
+pub use component::component_functions;
+pub use environment::{COMPONENT_VALUE, CurrentTemplate, MAX_LOOKUPS, RenderEnvironment};
+pub use urls::{is_absolute_url, url_host_and_path};
 
 use whipstaff_gotemplate::{Dialect, Function, FunctionTable, core_functions};
 

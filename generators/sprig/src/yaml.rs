@@ -37,7 +37,7 @@ pub(crate) fn functions(dialect: Dialect) -> Vec<Function> {
     functions
 }
 
-fn to_yaml(runtime: &mut dyn Runtime, value: &Value) -> Outcome {
+pub(crate) fn to_yaml(runtime: &mut dyn Runtime, value: &Value) -> Outcome {
     let document = json::to_document(runtime, value)?;
     let text = yaml::marshal(&document).map_err(|error| FunctionError::new(error.to_string()))?;
     runtime.charge(text.len())?;
@@ -51,8 +51,18 @@ fn to_yaml_pretty(runtime: &mut dyn Runtime, value: &Value) -> Outcome {
     Ok(text.strip_suffix('\n').unwrap_or(&text).into())
 }
 
+/// What the first document holds, whatever it is.
+pub(crate) fn from_yaml_any(source: &[u8]) -> Outcome {
+    let document =
+        yaml::from_slice(source).map_err(|error| FunctionError::new(error.to_string()))?;
+    Ok(Value::from_json(&document))
+}
+
 /// What the first document holds: nothing if that is null, and an error unless it is of the expected kind.
-fn from_yaml(source: &[u8], expected: (&str, &str)) -> Result<Option<Value>, FunctionError> {
+pub(crate) fn from_yaml(
+    source: &[u8],
+    expected: (&str, &str),
+) -> Result<Option<Value>, FunctionError> {
     let document =
         yaml::from_slice(source).map_err(|error| FunctionError::new(error.to_string()))?;
     let value = Value::from_json(&document);

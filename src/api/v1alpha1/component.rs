@@ -193,6 +193,24 @@ pub struct HelmOptions {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 256), inner(length(max = 317)))]
     pub api_versions: Vec<String>,
+
+    /// What random values (passwords, keys, certificates) and the time do in templates. With `stable` they stay the same for as
+    /// long as the Component exists: nothing rotates because something else changed. With `fidelity` they are new with every
+    /// revision, as with every `helm upgrade`. Default is `stable`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub randomness: Option<Randomness>,
+}
+
+/// What random values and the time do in templates: `stable` keeps them, `fidelity` makes new ones with every revision, as Helm
+/// does. Default is `stable`.
+#[derive(JsonSchema, Serialize, Deserialize, Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[serde(rename_all = "camelCase")]
+pub enum Randomness {
+    /// The same random values as long as the Component exists; the time is that at which the same input was first rendered.
+    #[default]
+    Stable,
+    /// New random values with every revision.
+    Fidelity,
 }
 
 /// Which Helm's output is reproduced: `v3`, `v4.1` (also for 4.0), `v4.2`, `v4.3`, or `v4` for the newest. Default is `v4`.

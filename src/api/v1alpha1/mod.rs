@@ -6,9 +6,10 @@ mod status;
 
 pub use component::{
     AdoptionPolicy, Component, ComponentSpec, Dialect, HelmOptions, MissingNamespacesPolicy,
-    Policies, SecretReference, Source, UrlSource,
+    Policies, Randomness, SecretReference, Source, UrlSource,
 };
 pub use duration::{DURATION_PATTERN, DurationError, DurationText};
 pub use status::{
-    ComponentStatus, DeletePolicy, GeneratorStatus, InventoryItem, Phase, SourceStatus, State,
+    ComponentStatus, DeletePolicy, GeneratorStatus, InventoryItem, LookedUp, Phase, SourceStatus,
+    State,
 };

@@ -44,6 +44,19 @@ pub struct ComponentStatus {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input_digest: Option<String>,
 
+    /// When the current input was first rendered: what `now` answers in its templates.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input_since: Option<Time>,
+
+    /// Secret in the Component's namespace that the random values of its templates are derived from; absent when they draw none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed_secret: Option<String>,
+
+    /// Live objects that templates looked up, at most 50 of them. When one changes, the input is rendered again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
+    pub lookups: Vec<LookedUp>,
+
     /// Since when objects of the current input are waited for; the timeout counts from here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub processing_since: Option<Time>,
@@ -64,6 +77,22 @@ pub struct SourceStatus {
     pub revision: String,
     /// SHA-256 of the archive.
     pub digest: String,
+}
+
+/// A live object, or a list of them, that a template looked up.
+#[derive(JsonSchema, Serialize, Deserialize, Debug, Clone, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct LookedUp {
+    /// API version.
+    pub api_version: String,
+    /// Kind.
+    pub kind: String,
+    /// Namespace; absent for cluster-scoped objects and for lists over all namespaces.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub namespace: String,
+    /// Name; absent for a list.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub name: String,
 }
 
 /// What renders the source.

@@ -1,4 +1,5 @@
 use super::*;
+use crate::dependents::testing::owner;
 use crate::dependents::testing::{config_map, crd, generated, resources};
 use serde_json::json;
 use whipstaff_generator::{Hook, HookEvent, ObjectSet};
@@ -16,7 +17,7 @@ fn options<'a>(owner: &'a OwnerId, resources: &'a Resources) -> PrepareOptions<'
 }
 
 fn prepared(values: Vec<Value>) -> Result<Desired, PrepareError> {
-    let owner = OwnerId::new("cluster", "apps", "shop");
+    let owner = owner();
     prepare(&generated(values), &options(&owner, &resources()))
 }
 
@@ -34,7 +35,7 @@ fn namespaced_objects_get_the_target_namespace_and_cluster_scoped_ones_lose_thei
 fn every_object_carries_our_marks() {
     let desired = prepared(vec![config_map("a")]).unwrap();
     let manifest = &desired.objects[0].manifest;
-    let owner = OwnerId::new("cluster", "apps", "shop");
+    let owner = owner();
     assert_eq!(manifest["metadata"]["labels"][OWNER_LABEL], owner.label());
     assert_eq!(
         manifest["metadata"]["annotations"][OWNER_ANNOTATION],
@@ -133,7 +134,7 @@ fn malformed_annotations_name_what_is_expected() {
 
 #[test]
 fn upgrade_hooks_change_their_digest_with_the_revision_and_install_hooks_never() {
-    let owner = OwnerId::new("cluster", "apps", "shop");
+    let owner = owner();
     let resources = resources();
     let digest = |event, revision| {
         let mut generated = generated(vec![]);

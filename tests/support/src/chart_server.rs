@@ -58,7 +58,7 @@ impl Serving {
         self
     }
 
-    /// Only to those who give this token; others get 401.
+    /// Only to those who give this token; others get 401, with the `WWW-Authenticate` header if one was added.
     #[must_use]
     pub fn bearer_auth(mut self, token: &str) -> Self {
         self.authorization = Some(format!("Bearer {token}"));
@@ -256,11 +256,13 @@ fn answer(request: &ReceivedRequest, state: &State) -> Answer {
     if serving.authorization.is_some()
         && serving.authorization.as_ref() != request.headers.get("authorization")
     {
+        let name = "WWW-Authenticate";
+        let own = serving.headers.iter().find(|(header, _)| header == name);
+        let challenge = own.map_or("Basic realm=\"test\"", |(_, challenge)| challenge);
         let mut refusal = Answer::empty(401);
-        refusal.headers.push((
-            "WWW-Authenticate".to_owned(),
-            "Basic realm=\"test\"".to_owned(),
-        ));
+        refusal
+            .headers
+            .push((name.to_owned(), challenge.to_owned()));
         return refusal;
     }
     let tag = entity_tag(content);

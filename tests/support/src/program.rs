@@ -18,7 +18,6 @@ const KUBERNETES: (&str, &str, &str) = ("1", "36", "v1.36.3");
 const HELM3_FLAGS: &str = "-s -w -X helm.sh/helm/v3/internal/version.version=v3.22.0 \
     -X helm.sh/helm/v3/pkg/chartutil.k8sVersionMajor=1 -X helm.sh/helm/v3/pkg/chartutil.k8sVersionMinor=37 \
     -X helm.sh/helm/v3/pkg/lint/rules.k8sVersionMajor=1 -X helm.sh/helm/v3/pkg/lint/rules.k8sVersionMinor=37";
-const HELM4_FLAGS: &str = "-s -w -X helm.sh/helm/v4/internal/version.version=v4.3.1";
 /// How many lines of a failed build an error carries.
 const OUTPUT_LINES: usize = 40;
 /// How often a long build says that it is still at it.
@@ -29,6 +28,8 @@ const HASH_DIGITS: usize = 16;
 /// A Go module that gives one program.
 struct Module {
     folder: PathBuf,
+    /// The `go.mod` to build with instead of the folder's own.
+    requirements: Option<PathBuf>,
     /// The main package, as `go build` takes it.
     package: &'static str,
     binary: &'static str,
@@ -43,6 +44,7 @@ pub(crate) fn control_plane(progress: Progress) -> Result<PathBuf, Error> {
     build_once(
         &Module {
             folder: modules_folder().join("controlplane"),
+            requirements: None,
             package: ".",
             binary: "controlplane",
             what: "etcd, kube-apiserver, kube-controller-manager, kube-scheduler and KWOK",
@@ -58,6 +60,7 @@ pub(crate) fn supervisor(progress: Progress) -> Result<PathBuf, Error> {
     build_once(
         &Module {
             folder: modules_folder().join("controlplane/supervisor"),
+            requirements: None,
             package: ".",
             binary: "supervisor",
             what: "the supervisor of the control plane",
@@ -68,29 +71,66 @@ pub(crate) fn supervisor(progress: Progress) -> Result<PathBuf, Error> {
     )
 }
 
-/// The real `helm` of a major version, built if need be.
+/// The real `helm` of a version, built if need be.
 pub(crate) fn helm(version: Helm, progress: Progress) -> Result<PathBuf, Error> {
+    let (name, what, package) = match version {
+        Helm::V3 => ("helm3", "helm 3.22", "helm.sh/helm/v3/cmd/helm"),
+        Helm::V4_1 => ("helm41", "helm 4.1", "helm.sh/helm/v4/cmd/helm"),
+        Helm::V4_2 => ("helm42", "helm 4.2", "helm.sh/helm/v4/cmd/helm"),
+        Helm::V4 => ("helm4", "helm 4.3", "helm.sh/helm/v4/cmd/helm"),
+    };
     build_once(
-        &match version {
-            Helm::V3 => Module {
-                folder: modules_folder().join("peers/helm3"),
-                package: "helm.sh/helm/v3/cmd/helm",
-                binary: "helm3",
-                what: "helm 3.22",
-                apart: &[],
-                linker_flags: HELM3_FLAGS.to_owned(),
-            },
-            Helm::V4 => Module {
-                folder: modules_folder().join("peers/helm4"),
-                package: "helm.sh/helm/v4/cmd/helm",
-                binary: "helm4",
-                what: "helm 4.3",
-                apart: &[],
-                linker_flags: HELM4_FLAGS.to_owned(),
-            },
+        &Module {
+            folder: peers_folder().join(name),
+            requirements: None,
+            package,
+            binary: name,
+            what,
+            apart: &["expressions"],
+            linker_flags: helm_flags(version),
         },
         progress,
     )
+}
+
+/// The program that renders single templates with the engine of a Helm version, built if need be.
+pub(crate) fn expressions(version: Helm, progress: Progress) -> Result<PathBuf, Error> {
+    let (folder, requirements, what) = match version {
+        Helm::V3 => ("helm3", None, "the engine of helm 3.22"),
+        // The versions of one major version are asked by one program.
+        Helm::V4_1 => ("helm4", Some("helm41"), "the engine of helm 4.1"),
+        Helm::V4_2 => ("helm4", Some("helm42"), "the engine of helm 4.2"),
+        Helm::V4 => ("helm4", None, "the engine of helm 4.3"),
+    };
+    build_once(
+        &Module {
+            folder: peers_folder().join(folder),
+            requirements: requirements.map(|name| peers_folder().join(name).join("go.mod")),
+            package: "./expressions",
+            binary: "expressions",
+            what,
+            apart: &[],
+            linker_flags: helm_flags(version),
+        },
+        progress,
+    )
+}
+
+fn helm_flags(version: Helm) -> String {
+    match version {
+        Helm::V3 => HELM3_FLAGS.to_owned(),
+        Helm::V4_1 => helm4_flags("v4.1.4"),
+        Helm::V4_2 => helm4_flags("v4.2.4"),
+        Helm::V4 => helm4_flags("v4.3.1"),
+    }
+}
+
+fn helm4_flags(version: &str) -> String {
+    format!("-s -w -X helm.sh/helm/v4/internal/version.version={version}")
+}
+
+fn peers_folder() -> PathBuf {
+    modules_folder().join("peers")
 }
 
 fn modules_folder() -> PathBuf {
@@ -155,6 +195,10 @@ fn build(module: &Module, folder: &Path, progress: Progress) -> Result<(), Error
     progress.say(&format!("building {} from Go modules, once", module.what));
     // An interrupted build must not leave something that looks finished.
     let unfinished = folder.join(format!("{}.unfinished", module.binary));
+    let requirements = module
+        .requirements
+        .iter()
+        .map(|path| format!("-modfile={}", path.display()));
     let mut go = Command::new("go")
         .args([
             "build",
@@ -164,6 +208,7 @@ fn build(module: &Module, folder: &Path, progress: Progress) -> Result<(), Error
             "-ldflags",
             &module.linker_flags,
         ])
+        .args(requirements)
         .arg("-o")
         .args([unfinished.as_os_str(), module.package.as_ref()])
         .current_dir(&module.folder)
@@ -222,6 +267,7 @@ fn content_hash(module: &Module) -> Result<String, Error> {
     let mut files = Vec::new();
     collect_files(&module.folder, module.apart, &mut files)?;
     files.sort();
+    files.extend(module.requirements.clone());
     let mut hash = Sha256::new();
     for part in [
         std::env::consts::OS,

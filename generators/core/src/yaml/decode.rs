@@ -91,6 +91,21 @@ pub(super) fn scalar_value<'t>(
     Ok((Resolved::Text, Cow::Owned(text)))
 }
 
+/// A scalar as JSON; nothing for a number that JSON cannot hold.
+pub(super) fn scalar_to_json<'t>(
+    resolved: Resolved,
+    text: impl Into<Cow<'t, str>>,
+) -> Option<Value> {
+    Some(match resolved {
+        Resolved::Null => Value::Null,
+        Resolved::Bool(value) => Value::Bool(value),
+        Resolved::Int(value) => value.into(),
+        Resolved::Uint(value) => value.into(),
+        Resolved::Text | Resolved::Timestamp => Value::String(text.into().into_owned()),
+        Resolved::Float(value) => through_json(value)?,
+    })
+}
+
 /// Whether the key asks for another mapping to be put into this one.
 pub(super) fn is_merge(tree: &Tree<'_>, id: NodeId) -> bool {
     let Some(node) = tree.nodes.get(id) else {
@@ -175,17 +190,10 @@ impl<'t> Decoder<'t, '_> {
     }
 
     fn scalar_to_value(&mut self, resolved: Resolved, text: Cow<'_, str>, id: NodeId) -> Value {
-        match resolved {
-            Resolved::Null => Value::Null,
-            Resolved::Bool(value) => Value::Bool(value),
-            Resolved::Int(value) => value.into(),
-            Resolved::Uint(value) => value.into(),
-            Resolved::Text | Resolved::Timestamp => Value::String(text.into_owned()),
-            Resolved::Float(value) => through_json(value).unwrap_or_else(|| {
-                self.has_unrepresentable = true;
-                unrepresentable::value(&number(resolved).unwrap_or_default(), self.line(id))
-            }),
-        }
+        scalar_to_json(resolved, text).unwrap_or_else(|| {
+            self.has_unrepresentable = true;
+            unrepresentable::value(&number(resolved).unwrap_or_default(), self.line(id))
+        })
     }
 
     fn mapping(&mut self, children: &'t [NodeId], entries: &mut Entries) -> Result<(), Error> {

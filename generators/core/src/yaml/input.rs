@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 
+use super::character::is_break;
 use super::error::Error;
 
 /// The most bytes one text may have. (Our limit: Go has none.)
@@ -64,6 +65,15 @@ impl<'a> Input<'a> {
     /// The text up to the piece that cannot be read.
     pub(super) fn text(&self) -> &str {
         &self.text
+    }
+
+    /// Whether all characters can be read, and all line breaks are line feeds.
+    pub(super) fn is_simple(&self) -> bool {
+        let bytes = self.text.as_bytes();
+        self.unreadable_rest.is_none()
+            && !self.text.starts_with('\u{feff}')
+            && memchr::memchr(b'\r', bytes).is_none()
+            && memchr::memchr2_iter(0xC2, 0xE2, bytes).all(|at| !is_break(bytes, at))
     }
 
     /// What is wrong with the piece behind the text, if there is one.
@@ -158,11 +168,25 @@ fn utf16_character(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Result<char, &'sta
     }
 }
 
+/// A line feed or printable ASCII.
+fn is_plain(byte: u8) -> bool {
+    (byte == b'\n') | (b' '..=b'~').contains(&byte)
+}
+
 /// Where the first character is that YAML does not allow.
 fn first_forbidden(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut at = 0;
     while let Some(&byte) = bytes.get(at) {
+        // Nearly all text is made of pieces like this.
+        if let Some(piece) = bytes[at..].first_chunk::<16>()
+            && piece
+                .iter()
+                .fold(true, |plain, byte| plain & is_plain(*byte))
+        {
+            at += piece.len();
+            continue;
+        }
         let second = || bytes.get(at + 1).copied().unwrap_or(0);
         let third = || bytes.get(at + 2).copied().unwrap_or(0);
         match byte {

@@ -16,6 +16,7 @@
 mod character;
 mod compose;
 mod decode;
+mod direct;
 mod emitter;
 mod error;
 mod go_number;
@@ -34,6 +35,7 @@ use serde_json::Value;
 
 use self::compose::compose;
 use self::decode::decode;
+use self::direct::Wanted;
 use self::emitter::{Form, KeyOrder, emit};
 pub use self::error::Error;
 use self::input::Input;
@@ -68,6 +70,19 @@ pub fn from_str(text: &str) -> Result<Value, Error> {
 /// As [`from_str`], and when the bytes are no text.
 pub fn from_slice(bytes: &[u8]) -> Result<Value, Error> {
     read_first(&Input::from_bytes(bytes)?, false)
+}
+
+/// Reads like [`from_slice`], but of a mapping at the root only the fields of these names need be there, which may be in any
+/// case. The others are looked at for errors; whether they are there is not said.
+///
+/// # Errors
+/// As [`from_slice`].
+pub fn fields_from_slice(bytes: &[u8], names: &[&str]) -> Result<Value, Error> {
+    let input = Input::from_bytes(bytes)?;
+    match direct::read(&input, Wanted::Named(names)) {
+        Some(value) => Ok(value),
+        None => read_completely(&input, false),
+    }
 }
 
 /// Reads like [`from_str`], but does not allow a key twice.
@@ -147,6 +162,13 @@ pub fn to_string_pretty(value: &Value) -> String {
 }
 
 fn read_first(input: &Input<'_>, strict: bool) -> Result<Value, Error> {
+    if !strict && let Some(value) = direct::read(input, Wanted::All) {
+        return Ok(value);
+    }
+    read_completely(input, strict)
+}
+
+fn read_completely(input: &Input<'_>, strict: bool) -> Result<Value, Error> {
     match compose(&mut Parser::new(input))? {
         Some(tree) => decode(&tree, strict),
         None => Ok(Value::Null),

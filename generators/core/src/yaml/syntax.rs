@@ -52,7 +52,24 @@ pub struct SyntaxTree {
 /// **Source**: the parser half of `decode.go` of go.yaml.in/yaml v3.0.4, without comments.
 pub fn parse_tree(text: &str) -> Result<Option<SyntaxTree>, Error> {
     let input = Input::from_str(text)?;
+    next_tree(&mut Parser::new(&input))
+}
+
+/// Reads all documents of a text as [`parse_tree`] reads the first.
+///
+/// # Errors
+/// As [`parse_tree`], for the first document that cannot be read.
+pub fn parse_trees(text: &str) -> Result<Vec<SyntaxTree>, Error> {
+    let input = Input::from_str(text)?;
     let mut parser = Parser::new(&input);
+    let mut trees = Vec::new();
+    while let Some(tree) = next_tree(&mut parser)? {
+        trees.push(tree);
+    }
+    Ok(trees)
+}
+
+fn next_tree(parser: &mut Parser<'_>) -> Result<Option<SyntaxTree>, Error> {
     loop {
         let Some(event) = parser.next_event()? else {
             return Ok(None);

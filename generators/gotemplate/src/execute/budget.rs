@@ -27,6 +27,21 @@ impl Budget {
         }
     }
 
+    /// Takes several steps and looks at the clock.
+    pub(super) fn steps(&mut self, count: u64) -> Result<(), FunctionError> {
+        // The last step is taken as a single one; the clock is read when a boundary was crossed.
+        let before = self.steps;
+        self.steps = self.steps.saturating_add(count.saturating_sub(1));
+        let crossed = before / STEPS_PER_CLOCK != self.steps / STEPS_PER_CLOCK;
+        if crossed && self.started.elapsed() > self.limits.time {
+            let limit = self.limits.time;
+            return Err(FunctionError::limit(format!(
+                "rendering takes longer than {limit:?}"
+            )));
+        }
+        if count > 0 { self.step() } else { Ok(()) }
+    }
+
     /// Takes one step.
     pub(super) fn step(&mut self) -> Result<(), FunctionError> {
         self.steps += 1;
@@ -59,6 +74,15 @@ impl Budget {
     pub(super) fn remaining(&self) -> usize {
         let left = self.limits.output_bytes.saturating_sub(self.bytes);
         usize::try_from(left).unwrap_or(usize::MAX)
+    }
+
+    /// What is left of the limits.
+    pub(super) fn left(&self) -> Limits {
+        let mut left = self.limits;
+        left.steps = left.steps.saturating_sub(self.steps);
+        left.output_bytes = left.output_bytes.saturating_sub(self.bytes);
+        left.time = left.time.saturating_sub(self.started.elapsed());
+        left
     }
 
     pub(super) fn too_large(&self) -> FunctionError {

@@ -66,6 +66,13 @@ impl<'a> Core<'a> {
     pub(super) fn render(&mut self, name: &str, dot: &Value) -> Result<Vec<u8>, ExecuteError> {
         self.raised = None;
         let Some(tree) = self.find(name) else {
+            if let Some(foreign) = self.set.foreign(name) {
+                return foreign.render(name, dot, self).map_err(|error| {
+                    self.forget();
+                    let raised = self.raised.take().or(error.raised);
+                    ExecuteError { raised, ..error }
+                });
+            }
             let text = no_template(name);
             let kind = FunctionErrorKind::Error;
             let name = name.to_owned();
@@ -79,14 +86,19 @@ impl<'a> Core<'a> {
             });
         };
         self.execute(&tree, dot).map_err(|failure| {
-            self.variables.clear();
-            self.overlays.clear();
-            self.includes.clear();
+            self.forget();
             ExecuteError {
                 raised: self.raised.take(),
                 ..failure.into_error()
             }
         })
+    }
+
+    /// Drops what a failed execution left behind.
+    fn forget(&mut self) {
+        self.variables.clear();
+        self.overlays.clear();
+        self.includes.clear();
     }
 
     /// The template of a name: an empty definition never hides another, and of several the innermost counts.
@@ -116,11 +128,40 @@ impl<'a> Core<'a> {
         Ok(result?)
     }
 
+    pub(super) fn has_foreign(&self, name: &str) -> bool {
+        self.set.foreign(name).is_some()
+    }
+
+    /// Renders another engine's template one call deeper, if it has one of this name.
+    pub(super) fn execute_foreign(
+        &mut self,
+        name: &str,
+        dot: &Value,
+    ) -> Option<Result<Vec<u8>, FunctionError>> {
+        let foreign = self.set.foreign(name)?;
+        let depth = match self.budget.enter() {
+            Ok(depth) => depth,
+            Err(error) => return Some(Err(error)),
+        };
+        let result = foreign.render(name, dot, self);
+        self.budget.leave(depth);
+        Some(result.map_err(|error| {
+            if self.raised.is_none() {
+                self.raised.clone_from(&error.raised);
+            }
+            FunctionError {
+                message: error.text,
+                kind: error.kind,
+            }
+        }))
+    }
+
     fn parse_text(&mut self, source: &Bytes) -> Result<Arc<Trees>, ParseError> {
         if let Some(known) = self.texts.get(source) {
             return known.clone();
         }
-        let parsed = parse(ROOT_NAME, source, self.set.functions()).map(Arc::new);
+        let (functions, delimiters) = (self.set.functions(), self.set.delimiters());
+        let parsed = parse(ROOT_NAME, source, functions, delimiters).map(Arc::new);
         if self.texts.len() < MAX_CACHED_TEXTS {
             self.texts.insert(source.clone(), parsed.clone());
         }
@@ -140,7 +181,9 @@ impl Runtime for Core<'_> {
         let text = name.to_text();
         let result = match self.find(&text) {
             Some(tree) => self.execute_nested(&tree, data),
-            None => Err(FunctionError::new(no_template(&text))),
+            None => self
+                .execute_foreign(&text, data)
+                .unwrap_or_else(|| Err(FunctionError::new(no_template(&text)))),
         };
         if let Some(count) = self.includes.get_mut(name) {
             *count -= 1;
@@ -175,6 +218,10 @@ impl Runtime for Core<'_> {
         }
     }
 
+    fn step(&mut self, count: u64) -> Result<(), FunctionError> {
+        self.budget.steps(count)
+    }
+
     fn environment(&mut self) -> &mut dyn Environment {
         self.environment
     }
@@ -197,7 +244,8 @@ pub(super) fn quoted(text: &[u8]) -> String {
     String::from_utf8_lossy(&quote(text)).into_owned()
 }
 
-fn without_no_value(out: Vec<u8>) -> Vec<u8> {
+/// Takes every `<no value>` out of an output: Helm cannot tell those that the engine wrote from others.
+pub fn without_no_value(out: Vec<u8>) -> Vec<u8> {
     let mut kept = Vec::new();
     let mut rest = out.as_slice();
     while let Some(offset) = memchr::memmem::find(rest, NO_VALUE) {

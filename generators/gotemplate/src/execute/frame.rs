@@ -289,6 +289,9 @@ impl<'f, 't, 'a> Frame<'f, 't, 'a> {
     fn walk_call(&mut self, dot: &Evaluated, call: &'t Call) -> Outcome<()> {
         self.at = At::Call(call);
         let Some(tree) = self.core.find(&call.name) else {
+            if self.core.has_foreign(&call.name) {
+                return self.walk_foreign_call(dot, call);
+            }
             let name = quoted(call.name.as_bytes());
             return Err(self.fail(format!("template {name} not defined")));
         };
@@ -304,6 +307,19 @@ impl<'f, 't, 'a> Frame<'f, 't, 'a> {
         let result = grow_stack(|| Frame::run(self.core, &tree, self.out, &dot));
         self.core.budget.leave(depth);
         result
+    }
+
+    fn walk_foreign_call(&mut self, dot: &Evaluated, call: &'t Call) -> Outcome<()> {
+        let dot = match &call.pipe {
+            Some(pipe) => self.pipeline(dot, pipe)?,
+            None => Evaluated::default(),
+        };
+        self.at = At::Call(call);
+        match self.core.execute_foreign(&call.name, &dot.value) {
+            Some(Ok(out)) => self.write(&out),
+            Some(Err(error)) => Err(self.limit(&error)),
+            None => Ok(()),
+        }
     }
 
     pub(super) fn variable_mut(&mut self, slot: Option<usize>) -> Option<&mut Option<Evaluated>> {

@@ -81,6 +81,7 @@ fn lookup(runtime: &mut dyn Runtime, arguments: &[Value]) -> Result<Value, Funct
         kind: part(1),
         namespace: part(2),
         name: part(3),
+        ..LookupQuestion::default()
     };
     let answer = runtime.environment().lookup(question)?;
     if answer.is_null() {

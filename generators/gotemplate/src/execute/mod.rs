@@ -26,10 +26,12 @@ mod set;
 
 pub use failure::ExecuteError;
 pub use helm::core_functions;
-pub use set::TemplateSet;
+pub use set::{ForeignTemplates, TemplateSet};
 
 use crate::{Environment, Options, Value};
 use core::Core;
+pub use core::without_no_value;
+use whipstaff_generator::Limits;
 
 /// One rendering of a template set: it keeps the budget, the nesting of includes and the cache of `tpl` texts from template to
 /// template.
@@ -56,5 +58,10 @@ impl<'a> Renderer<'a> {
     /// [`ExecuteError`] with Go's text; output up to there is dropped.
     pub fn render(&mut self, name: &str, dot: &Value) -> Result<Vec<u8>, ExecuteError> {
         self.core.render(name, dot)
+    }
+
+    /// What this rendering has left of its limits, for another one that is a part of the same work.
+    pub fn remaining(&self) -> Limits {
+        self.core.budget.left()
     }
 }

@@ -1,10 +1,11 @@
 //! Named templates.
 
+use super::failure::ExecuteError;
 use crate::{
-    FunctionTable, ParseError,
+    Delimiters, FunctionTable, ParseError, Runtime, Value,
     parse::{Tree, parse},
 };
-use std::{collections::HashMap, sync::Arc};
+use std::{collections::HashMap, fmt, sync::Arc};
 
 /// Templates of one text, or of several.
 pub(super) type Trees = HashMap<Arc<str>, Arc<Tree>>;
@@ -13,7 +14,26 @@ pub(super) type Trees = HashMap<Arc<str>, Arc<Tree>>;
 #[derive(Debug, Clone)]
 pub struct TemplateSet {
     functions: Arc<FunctionTable>,
+    delimiters: Delimiters,
     trees: Trees,
+    foreign: Option<Arc<dyn ForeignTemplates>>,
+}
+
+/// Templates of another engine, which Go templates include by name as if they were their own.
+pub trait ForeignTemplates: fmt::Debug + Send + Sync {
+    /// Whether there is a template of this name.
+    fn contains(&self, name: &str) -> bool;
+
+    /// Renders a template. The rendering that it is a part of gives functions, environment and budgets.
+    ///
+    /// # Errors
+    /// [`ExecuteError`] with a text in Go's form: `template: name:line:column: executing "name" at <node>: message`.
+    fn render(
+        &self,
+        name: &str,
+        data: &Value,
+        runtime: &mut dyn Runtime,
+    ) -> Result<Vec<u8>, ExecuteError>;
 }
 
 impl TemplateSet {
@@ -21,8 +41,21 @@ impl TemplateSet {
     pub fn new(functions: Arc<FunctionTable>) -> Self {
         Self {
             functions,
+            delimiters: Delimiters::default(),
             trees: Trees::new(),
+            foreign: None,
         }
+    }
+
+    /// Adds another engine's templates, for names that no template of this set has.
+    pub fn set_foreign(&mut self, templates: Arc<dyn ForeignTemplates>) {
+        self.foreign = Some(templates);
+    }
+
+    /// The same set, whose texts from here on, those given to `tpl` too, have actions between these delimiters.
+    #[must_use]
+    pub fn with_delimiters(self, delimiters: Delimiters) -> Self {
+        Self { delimiters, ..self }
     }
 
     /// Parses a text under a name, and the templates that it defines. A later definition replaces an earlier one unless it is
@@ -31,7 +64,7 @@ impl TemplateSet {
     /// # Errors
     /// [`ParseError`] with Go's text.
     pub fn parse(&mut self, name: &str, source: &[u8]) -> Result<(), ParseError> {
-        for (name, tree) in parse(name, source, &self.functions)? {
+        for (name, tree) in parse(name, source, &self.functions, &self.delimiters)? {
             if !tree.is_empty || !self.trees.contains_key(&name) {
                 self.trees.insert(name, tree);
             }
@@ -53,6 +86,16 @@ impl TemplateSet {
 
     pub(super) fn get(&self, name: &str) -> Option<&Arc<Tree>> {
         self.trees.get(name)
+    }
+
+    /// The other engine's templates, if they have this one.
+    pub(super) fn foreign(&self, name: &str) -> Option<Arc<dyn ForeignTemplates>> {
+        let foreign = self.foreign.as_ref()?;
+        foreign.contains(name).then(|| Arc::clone(foreign))
+    }
+
+    pub(super) fn delimiters(&self) -> &Delimiters {
+        &self.delimiters
     }
 
     pub(super) fn functions(&self) -> &FunctionTable {

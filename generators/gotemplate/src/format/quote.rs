@@ -103,6 +103,10 @@ pub fn unquote(literal: &[u8]) -> Result<Vec<u8>, SyntaxError> {
 }
 
 fn unquote_body(mut body: &[u8]) -> Result<Vec<u8>, SyntaxError> {
+    let means_itself = |byte: &u8| (b' '..=b'~').contains(byte) && !b"\"\\".contains(byte);
+    if body.iter().all(means_itself) {
+        return Ok(body.to_vec());
+    }
     let mut out = Vec::with_capacity(body.len());
     while let Some(&first) = body.first() {
         if first == b'\n' {

@@ -1,10 +1,9 @@
 //! Tokens (`text/template/parse/lex.go`).
 
+use super::Delimiters;
 use crate::format::{decode_last_rune, decode_rune, is_letter_or_digit, is_print, quote};
 use memchr::memmem;
 
-const LEFT: &[u8] = b"{{";
-const RIGHT: &[u8] = b"}}";
 const LEFT_COMMENT: &[u8] = b"/*";
 const RIGHT_COMMENT: &[u8] = b"*/";
 /// The minus sign and the space next to it.
@@ -78,6 +77,7 @@ impl Token {
 )]
 pub(super) struct Lexer<'a> {
     input: &'a [u8],
+    delimiters: &'a Delimiters,
     position: usize,
     start: usize,
     at_end: bool,
@@ -92,9 +92,15 @@ pub(super) struct Lexer<'a> {
 
 impl<'a> Lexer<'a> {
     /// Reads a text. `break` and `continue` are keywords unless functions have these names.
-    pub(super) fn new(input: &'a [u8], has_break: bool, has_continue: bool) -> Self {
+    pub(super) fn new(
+        input: &'a [u8],
+        delimiters: &'a Delimiters,
+        has_break: bool,
+        has_continue: bool,
+    ) -> Self {
         Self {
             input,
+            delimiters,
             position: 0,
             start: 0,
             at_end: false,
@@ -115,6 +121,11 @@ impl<'a> Lexer<'a> {
             TokenKind::End => b"EOF",
             _ => self.input.get(token.start..token.end).unwrap_or_default(),
         }
+    }
+
+    /// What a token reads that is neither an error nor the end.
+    pub(super) fn source(&self, token: Token) -> &'a [u8] {
+        self.input.get(token.start..token.end).unwrap_or_default()
     }
 
     /// A token as error messages show it.
@@ -149,6 +160,11 @@ impl<'a> Lexer<'a> {
 
     fn next(&mut self) -> Option<char> {
         let rest = self.rest();
+        if let Some(&byte) = rest.first().filter(|byte| byte.is_ascii()) {
+            self.position += 1;
+            self.line += usize::from(byte == b'\n');
+            return Some(char::from(byte));
+        }
         if rest.is_empty() {
             self.at_end = true;
             return None;
@@ -161,11 +177,19 @@ impl<'a> Lexer<'a> {
 
     fn peek(&self) -> Option<char> {
         let rest = self.rest();
+        if let Some(&byte) = rest.first().filter(|byte| byte.is_ascii()) {
+            return Some(char::from(byte));
+        }
         (!rest.is_empty()).then(|| decode_rune(rest).0)
     }
 
     fn back_up(&mut self) {
         if self.at_end || self.position == 0 {
+            return;
+        }
+        if self.input[self.position - 1].is_ascii() {
+            self.position -= 1;
+            self.line -= usize::from(self.input[self.position] == b'\n');
             return;
         }
         let (character, width) = decode_last_rune(&self.input[..self.position]);
@@ -218,7 +242,7 @@ impl<'a> Lexer<'a> {
 
     fn text(&mut self) -> Token {
         loop {
-            let Some(length) = memmem::find(self.rest(), LEFT) else {
+            let Some(length) = find(self.rest(), self.delimiters.left()) else {
                 self.position = self.input.len();
                 if self.position > self.start {
                     self.count_lines();
@@ -246,7 +270,7 @@ impl<'a> Lexer<'a> {
 
     /// How much white space a trim marker takes away before the delimiter here.
     fn trimmed_before(&self) -> usize {
-        if !has_left_trim_marker(&self.rest()[LEFT.len()..]) {
+        if !has_left_trim_marker(&self.rest()[self.delimiters.left().len()..]) {
             return 0;
         }
         let text = &self.input[self.start..self.position];
@@ -258,7 +282,7 @@ impl<'a> Lexer<'a> {
 
     /// None after a comment, which is no token.
     fn left_delimiter(&mut self) -> Option<Token> {
-        self.position += LEFT.len();
+        self.position += self.delimiters.left().len();
         let marker = if has_left_trim_marker(self.rest()) {
             TRIM_MARKER
         } else {
@@ -286,7 +310,7 @@ impl<'a> Lexer<'a> {
         let Some(trims) = self.at_right_delimiter() else {
             return Some(self.error("comment ends before closing delimiter"));
         };
-        self.position += if trims { TRIM_MARKER } else { 0 } + RIGHT.len();
+        self.position += if trims { TRIM_MARKER } else { 0 } + self.delimiters.right().len();
         self.skip_space(trims);
         self.ignore();
         None
@@ -305,10 +329,10 @@ impl<'a> Lexer<'a> {
     /// Whether a right delimiter stands here, and if so whether it has a trim marker.
     fn at_right_delimiter(&self) -> Option<bool> {
         let rest = self.rest();
-        if has_right_trim_marker(rest) && rest[TRIM_MARKER..].starts_with(RIGHT) {
+        if has_right_trim_marker(rest) && rest[TRIM_MARKER..].starts_with(self.delimiters.right()) {
             return Some(true);
         }
-        rest.starts_with(RIGHT).then_some(false)
+        rest.starts_with(self.delimiters.right()).then_some(false)
     }
 
     fn right_delimiter(&mut self, trims: bool) -> Token {
@@ -316,7 +340,7 @@ impl<'a> Lexer<'a> {
             self.position += TRIM_MARKER;
             self.ignore();
         }
-        self.position += RIGHT.len();
+        self.position += self.delimiters.right().len();
         let token = self.emit(TokenKind::RightDelimiter);
         if trims {
             self.skip_space(true);
@@ -389,7 +413,7 @@ impl<'a> Lexer<'a> {
             .input
             .get(self.position.saturating_sub(1)..)
             .unwrap_or_default();
-        if has_right_trim_marker(rest) && rest[TRIM_MARKER..].starts_with(RIGHT) {
+        if has_right_trim_marker(rest) && rest[TRIM_MARKER..].starts_with(self.delimiters.right()) {
             self.back_up();
             if count == 1 {
                 return self.right_delimiter(true);
@@ -398,10 +422,23 @@ impl<'a> Lexer<'a> {
         self.emit(TokenKind::Space)
     }
 
-    fn identifier(&mut self) -> Token {
-        while self.peek().is_some_and(is_alphanumeric) {
-            self.next();
+    /// Goes over letters, digits and underscores.
+    fn skip_word(&mut self) {
+        loop {
+            let rest = self.rest().iter();
+            let is_word = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'_';
+            self.position += rest.take_while(is_word).count();
+            match self.peek() {
+                Some(character) if !character.is_ascii() && is_alphanumeric(character) => {
+                    self.next();
+                }
+                _ => return,
+            }
         }
+    }
+
+    fn identifier(&mut self) -> Token {
+        self.skip_word();
         if let Some(character) = self.peek().filter(|_| !self.at_terminator()) {
             return self.bad_character("bad character", character);
         }
@@ -429,9 +466,7 @@ impl<'a> Lexer<'a> {
             let is_variable = kind == TokenKind::Variable;
             return self.emit(if is_variable { kind } else { TokenKind::Dot });
         }
-        while self.peek().is_some_and(is_alphanumeric) {
-            self.next();
-        }
+        self.skip_word();
         if let Some(character) = self.peek().filter(|_| !self.at_terminator()) {
             return self.bad_character("bad character", character);
         }
@@ -441,13 +476,18 @@ impl<'a> Lexer<'a> {
     fn at_terminator(&self) -> bool {
         match self.peek() {
             None | Some('.' | ',' | '|' | ':' | ')' | '(') => true,
-            Some(character) => is_space(character) || self.rest().starts_with(RIGHT),
+            Some(character) => {
+                is_space(character) || self.rest().starts_with(self.delimiters.right())
+            }
         }
     }
 
     /// A string or character constant; the first quotation mark has been read.
     fn quoted(&mut self, mark: char, kind: TokenKind, unterminated: &str) -> Token {
         loop {
+            let rest = self.rest().iter();
+            let plain = |byte: &&u8| (b' '..=b'~').contains(*byte) && !b"\"'\\".contains(*byte);
+            self.position += rest.take_while(plain).count();
             let character = match self.next() {
                 Some('\\') => match self.next() {
                     None | Some('\n') => None,
@@ -543,6 +583,12 @@ impl<'a> Lexer<'a> {
         }
         true
     }
+}
+
+/// Where the next action or comment starts.
+fn find(text: &[u8], delimiter: &[u8]) -> Option<usize> {
+    let first = *delimiter.first()?;
+    memchr::memchr_iter(first, text).find(|at| text[*at..].starts_with(delimiter))
 }
 
 fn is_space(character: char) -> bool {

@@ -1,5 +1,6 @@
 //! Lexing and parsing of `text/template` (Go 1.26, `text/template/parse`).
 
+mod delimiters;
 mod lexer;
 mod number;
 mod parser;
@@ -8,6 +9,7 @@ mod print;
 mod scope;
 mod tree;
 
+pub use delimiters::Delimiters;
 pub(crate) use parser::parse;
 pub(crate) use print::NodePrinter;
 pub(crate) use tree::{

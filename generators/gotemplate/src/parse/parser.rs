@@ -1,7 +1,7 @@
 //! Actions and control structures (`text/template/parse/parse.go`).
 
 use super::{
-    ParseError,
+    Delimiters, ParseError,
     lexer::{Keyword, Lexer, Token, TokenKind},
     scope::Scope,
     tree::{Branch, Builtin, Call, Callee, Node, Span, Tree},
@@ -28,6 +28,7 @@ pub(crate) fn parse(
     name: &str,
     source: &[u8],
     functions: &FunctionTable,
+    delimiters: &Delimiters,
 ) -> Result<HashMap<Arc<str>, Arc<Tree>>, ParseError> {
     if source.len() > MAX_SOURCE_BYTES {
         let message = format!("text is larger than {MAX_SOURCE_BYTES} bytes");
@@ -42,7 +43,7 @@ pub(crate) fn parse(
     let mut text = Text {
         name: name.clone(),
         source: source.into(),
-        lexer: Lexer::new(source, !has("break"), !has("continue")),
+        lexer: Lexer::new(source, delimiters, !has("break"), !has("continue")),
         functions,
         trees: HashMap::new(),
         names: HashSet::new(),
@@ -58,7 +59,7 @@ pub(crate) fn parse(
 pub(super) struct Text<'a> {
     name: Arc<str>,
     source: Arc<[u8]>,
-    lexer: Lexer<'a>,
+    pub(super) lexer: Lexer<'a>,
     functions: &'a FunctionTable,
     trees: HashMap<Arc<str>, Arc<Tree>>,
     names: HashSet<Arc<str>>,
@@ -178,8 +179,7 @@ impl<'p, 'a> Parser<'p, 'a> {
     }
 
     pub(super) fn name(&mut self, token: Token) -> Arc<str> {
-        let name = self.value(token).to_vec();
-        self.text.intern(&name)
+        self.text.intern(self.text.lexer.source(token))
     }
 
     pub(super) fn function(&self, name: &str) -> Option<Callee> {

@@ -146,14 +146,17 @@ impl Parser<'_, '_> {
 
     /// A term, perhaps with fields after it; none if the next token starts no term.
     fn operand(&mut self) -> Parsed<Option<Operand>> {
-        let Some(operand) = self.term()? else {
+        let Some(mut operand) = self.term()? else {
             return Ok(None);
         };
         let chain = self.peek();
         if chain.kind != TokenKind::Field {
             return Ok(Some(operand));
         }
-        let mut fields = Vec::new();
+        let mut fields = match &mut operand.kind {
+            OperandKind::Field(first) => std::mem::take(first).into_vec(),
+            _ => Vec::new(),
+        };
         while self.peek().kind == TokenKind::Field {
             let token = self.next();
             fields.push(self.field_name(token));
@@ -163,8 +166,8 @@ impl Parser<'_, '_> {
     }
 
     fn field_name(&mut self, token: Token) -> Arc<str> {
-        let name = self.value(token).get(1..).unwrap_or_default().to_vec();
-        self.text.intern(&name)
+        let field = self.text.lexer.source(token);
+        self.text.intern(field.get(1..).unwrap_or_default())
     }
 
     fn with_fields(
@@ -174,9 +177,7 @@ impl Parser<'_, '_> {
         position: u32,
     ) -> Parsed<Operand> {
         let kind = match operand.kind {
-            OperandKind::Field(first) => {
-                OperandKind::Field(first.into_vec().into_iter().chain(fields).collect())
-            }
+            OperandKind::Field(_) => OperandKind::Field(fields.into()),
             OperandKind::Variable(variable) => OperandKind::Variable(Box::new(Variable {
                 fields,
                 ..*variable

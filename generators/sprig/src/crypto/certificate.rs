@@ -29,6 +29,13 @@ impl Host for Certificate {
         }
     }
 
+    fn to_data(&self) -> Option<Value> {
+        let fields = [("Cert", &self.certificate), ("Key", &self.key)];
+        let text =
+            |(name, bytes): (&'static str, &Vec<u8>)| (name, Value::string(bytes.as_slice()));
+        Some(Value::map(fields.map(text)))
+    }
+
     fn print(&self) -> Vec<u8> {
         [b"{", self.certificate.as_slice(), b" ", &self.key, b"}"].concat()
     }

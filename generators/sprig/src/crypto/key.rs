@@ -6,6 +6,7 @@ use super::{
     der::{
         INTEGER, NULL, OBJECT_IDENTIFIER, OCTET_STRING, Reader, SEQUENCE, element, group, integer,
     },
+    montgomery::power,
     pem,
     primes::{next_prime, random},
     rsa::RsaKey,
@@ -69,13 +70,13 @@ impl Key {
             };
             let exponent = (&modulus - &one) / &order;
             let mut base = two.clone();
-            let mut generator = base.modpow(&exponent, &modulus);
+            let mut generator = power(&base, &exponent, &modulus);
             while generator == one {
                 base += &one;
-                generator = base.modpow(&exponent, &modulus);
+                generator = power(&base, &exponent, &modulus);
             }
             let private = random(runtime, small)? % (&order - &one) + &one;
-            let public = generator.modpow(&private, &modulus);
+            let public = power(&generator, &private, &modulus);
             return Ok(Self::Dsa(Box::new([
                 modulus, order, generator, public, private,
             ])));

@@ -10,6 +10,7 @@ mod curves;
 mod der;
 mod functions;
 mod key;
+mod montgomery;
 mod passwords;
 mod pem;
 mod primes;

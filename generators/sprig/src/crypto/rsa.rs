@@ -2,6 +2,7 @@
 
 use super::{
     der::{INTEGER, NULL, OCTET_STRING, Reader, SEQUENCE, element, group, integer},
+    montgomery::power,
     primes::{common_divisor, next_prime, random, remainder},
     x509::Algorithm,
 };
@@ -164,7 +165,7 @@ impl RsaKey {
         let filling = vec![0xff; length.saturating_sub(info.len() + 3)];
         let padded = BigUint::from_bytes_be(&[&[0, 1], &*filling, &[0], &*info].concat());
         let signature = self.power(&padded);
-        if signature.modpow(&self.public_exponent, &self.modulus) != padded {
+        if power(&signature, &self.public_exponent, &self.modulus) != padded {
             return Err("crypto/rsa: internal error".to_owned());
         }
         let bytes = signature.to_bytes_be();
@@ -174,8 +175,8 @@ impl RsaKey {
     /// Raises to the private exponent, for either prime apart.
     fn power(&self, base: &BigUint) -> BigUint {
         let (first_exponent, second_exponent, coefficient) = self.precomputed();
-        let first = base.modpow(&first_exponent, &self.first);
-        let second = base.modpow(&second_exponent, &self.second);
+        let first = power(base, &first_exponent, &self.first);
+        let second = power(base, &second_exponent, &self.second);
         let difference = (&first + &self.first - &second % &self.first) % &self.first;
         second + coefficient * difference % &self.first * &self.second
     }

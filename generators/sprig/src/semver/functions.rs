@@ -76,6 +76,18 @@ impl Host for VersionHost {
         value_method(name).or_else(|| pointer_method(name).filter(|_| self.is_pointer))
     }
 
+    fn to_data(&self) -> Option<Value> {
+        let version = &self.version;
+        Some(Value::map([
+            ("Major", number(&version.major).ok()?),
+            ("Minor", number(&version.minor).ok()?),
+            ("Patch", number(&version.patch).ok()?),
+            ("Prerelease", version.prerelease.as_str().into()),
+            ("Metadata", version.metadata.as_str().into()),
+            ("Original", version.to_string().into()),
+        ]))
+    }
+
     fn print(&self) -> Vec<u8> {
         self.version.to_string().into_bytes()
     }

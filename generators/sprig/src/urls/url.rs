@@ -74,6 +74,14 @@ impl Url {
         Ok(url)
     }
 
+    /// `url.ParseRequestURI` for a text that has a scheme: `#` does not start a fragment.
+    ///
+    /// # Errors
+    /// [`UrlError`] with what is wrong.
+    pub(super) fn parse_request(text: &[u8]) -> Result<Self, UrlError> {
+        Self::parse_body(text)
+    }
+
     fn parse_body(text: &[u8]) -> Result<Self, UrlError> {
         if text.iter().any(u8::is_ascii_control) {
             return Err(UrlError::Form("net/url: invalid control character in URL"));

@@ -16,7 +16,7 @@ enum Chomping {
 
 impl<'a> Scanner<'a> {
     /// Scans a literal (`|`) or folded (`>`) scalar.
-    pub(super) fn scan_block_scalar(&mut self, literal: bool) -> Result<Token<'a>, Error> {
+    pub(in crate::yaml) fn scan_block_scalar(&mut self, literal: bool) -> Result<Token<'a>, Error> {
         let start = self.mark;
         self.skip();
         let inside = |error: Error| error.inside(start, true);

@@ -99,6 +99,18 @@ impl<'a> Scanner<'a> {
         }
     }
 
+    /// Goes to a place inside of a block collection, to scan one scalar there.
+    pub(super) fn go_to(&mut self, position: usize, column: u32, indent: i64) {
+        self.position = position;
+        self.mark.column = column;
+        self.indent = indent;
+    }
+
+    /// The place in the text, in bytes.
+    pub(super) fn position(&self) -> usize {
+        self.position
+    }
+
     /// The token at the head of the queue.
     pub(super) fn peek(&mut self) -> Result<Peeked, Error> {
         if !self.head_is_settled {

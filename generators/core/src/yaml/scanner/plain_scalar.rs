@@ -18,7 +18,7 @@ struct Gap<'a> {
 
 impl<'a> Scanner<'a> {
     /// Scans a plain scalar, which may go on over several lines.
-    pub(super) fn scan_plain_scalar(&mut self) -> Result<Token<'a>, Error> {
+    pub(in crate::yaml) fn scan_plain_scalar(&mut self) -> Result<Token<'a>, Error> {
         let start = self.mark;
         let start_position = self.position;
         let indent = self.indent + 1;

@@ -9,7 +9,7 @@ use super::{ScalarStyle, Scanner, Token, TokenData, TokenKind};
 
 impl<'a> Scanner<'a> {
     /// Scans a scalar in quotes.
-    pub(super) fn scan_quoted_scalar(&mut self, single: bool) -> Result<Token<'a>, Error> {
+    pub(in crate::yaml) fn scan_quoted_scalar(&mut self, single: bool) -> Result<Token<'a>, Error> {
         let start = self.mark;
         self.skip();
         let value = match self.scan_simple_quoted(single) {

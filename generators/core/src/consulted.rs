@@ -1,0 +1,17 @@
+//! What a rendering made use of beside its files and parameters.
+
+use crate::LookupQuestion;
+
+/// What a rendering asked of the world outside: it tells the host what to answer, what to keep, and what to watch.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Consulted {
+    /// Every question that was asked of the cluster, whether the snapshot held its answer or not, without repetition.
+    pub lookups: Vec<LookupQuestion>,
+    /// Whether random values were drawn.
+    pub random: bool,
+    /// Whether the time was asked for.
+    pub clock: bool,
+    /// Whether [`Input::component`](crate::Input::component) was read: a change of it may change the output.
+    pub component: bool,
+}

@@ -1,0 +1,83 @@
+//! From token to token.
+
+use super::{OUTSIDE, Reader};
+
+impl Reader<'_> {
+    /// The byte at a place, or a line break behind the end.
+    pub(super) fn byte(&self, at: usize) -> u8 {
+        self.bytes.get(at).copied().unwrap_or(b'\n')
+    }
+
+    /// The column of the current place, if all before it on its line is ASCII.
+    pub(super) fn column(&self) -> usize {
+        self.at - self.line
+    }
+
+    /// Whether the entry of a block sequence starts here.
+    pub(super) fn at_entry(&self) -> bool {
+        self.byte(self.at) == b'-' && matches!(self.byte(self.at + 1), b' ' | b'\t' | b'\n')
+    }
+
+    /// Whether the colon of a block mapping is at a place.
+    pub(super) fn is_colon(&self, at: usize) -> bool {
+        at < self.bytes.len()
+            && self.byte(at) == b':'
+            && matches!(self.byte(at + 1), b' ' | b'\t' | b'\n')
+    }
+
+    /// Where the line of a place ends.
+    pub(super) fn end_of_line(&self, at: usize) -> usize {
+        let rest = self.bytes.get(at..).unwrap_or_default();
+        memchr::memchr(b'\n', rest).map_or(self.bytes.len(), |length| at + length)
+    }
+
+    /// Goes over blanks on the line. True if a token is behind them, false if nothing or a comment is.
+    pub(super) fn skip_blanks(&mut self) -> Option<bool> {
+        let start = self.at;
+        while self.byte(self.at) == b' ' {
+            self.at += 1;
+        }
+        match self.byte(self.at) {
+            b'\n' => Some(false),
+            b'#' if self.at > start => Some(false),
+            b'#' | b'\t' => None,
+            _ => Some(true),
+        }
+    }
+
+    /// Makes sure that nothing but blanks and a comment is left on the line.
+    pub(super) fn end_line(&mut self) -> Option<()> {
+        (!self.skip_blanks()?).then_some(())
+    }
+
+    /// Goes to the next token, which is on the current line behind blanks, or on a later one.
+    pub(super) fn next_token(&mut self) -> Option<()> {
+        self.skip_to_content()?;
+        if self.at >= self.bytes.len() {
+            self.indent = OUTSIDE;
+            return Some(());
+        }
+        self.indent = self.column() as i64;
+        let rest = &self.bytes[self.at..];
+        let may_leave_document =
+            rest.starts_with(b"---") || rest.starts_with(b"...") || rest[0] == b'%';
+        (self.indent > 0 || !may_leave_document).then_some(())
+    }
+
+    /// Goes over blanks, comments and line breaks.
+    pub(super) fn skip_to_content(&mut self) -> Option<()> {
+        while let Some(byte) = self.bytes.get(self.at) {
+            match byte {
+                b' ' => self.at += 1,
+                b'\n' => {
+                    self.at += 1;
+                    self.line = self.at;
+                }
+                b'#' => self.at = self.end_of_line(self.at),
+                b'\t' => return None,
+                _ => break,
+            }
+        }
+        Some(())
+    }
+}

@@ -1,0 +1,224 @@
+//! What a custom resource must tell for its objects to be kept in a cluster.
+
+use crate::api::v1alpha1::{
+    self as api, ComponentStatus, DurationText, Policies, Randomness, UrlSource,
+};
+use k8s_openapi::NamespaceResourceScope;
+use kube::Resource;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+use whipstaff_generator::FileTree;
+
+/// A custom resource whose objects are rendered, applied, watched and removed.
+///
+/// [`api::v1alpha1::Component`](crate::api::v1alpha1::Component) is one. A kind of your own needs a status of type
+/// [`ComponentStatus`] and says what its parameters are; everything else has a default.
+///
+/// ```
+/// use kube::CustomResource;
+/// use schemars::JsonSchema;
+/// use serde::{Deserialize, Serialize};
+/// use serde_json::{Map, Value};
+/// use std::borrow::Cow;
+/// use whipstaff::api::v1alpha1::ComponentStatus;
+///
+/// #[derive(CustomResource, Serialize, Deserialize, JsonSchema, Clone, Debug)]
+/// #[kube(group = "example.org", version = "v1", kind = "Cache", namespaced, status = "ComponentStatus")]
+/// struct CacheSpec {
+///     replicas: i32,
+/// }
+///
+/// impl whipstaff::Component for Cache {
+///     fn status(&self) -> Option<&ComponentStatus> {
+///         self.status.as_ref()
+///     }
+///
+///     fn parameters(&self) -> Cow<'_, Map<String, Value>> {
+///         Cow::Owned(Map::from_iter([("replicas".to_owned(), self.spec.replicas.into())]))
+///     }
+///
+///     fn generator(&self) -> Option<&str> {
+///         Some("cache")
+///     }
+/// }
+/// ```
+pub trait Component:
+    Resource<DynamicType = (), Scope = NamespaceResourceScope>
+    + Clone
+    + fmt::Debug
+    + Serialize
+    + DeserializeOwned
+    + Send
+    + Sync
+    + 'static
+{
+    /// The status as it is stored.
+    fn status(&self) -> Option<&ComponentStatus>;
+
+    /// Parameters of the generator: the values of a Helm chart, for example.
+    fn parameters(&self) -> Cow<'_, Map<String, Value>>;
+
+    /// Where the generator's files come from. Default: it needs none.
+    fn origin(&self) -> Origin<'_> {
+        Origin::Nothing
+    }
+
+    /// Folder inside the files. Default: their root.
+    fn path(&self) -> &str {
+        ""
+    }
+
+    /// Name of the generator; detected from the files when there is none, which is the default.
+    fn generator(&self) -> Option<&str> {
+        None
+    }
+
+    /// Options of the generator. Default: null.
+    fn generator_options(&self) -> Value {
+        Value::Null
+    }
+
+    /// Whether objects that a chart marks as hooks run. Default: true.
+    fn runs_hooks(&self) -> bool {
+        true
+    }
+
+    /// What random values do. Default: they stay.
+    fn randomness(&self) -> Randomness {
+        Randomness::default()
+    }
+
+    /// Namespace that objects are rendered for. Default: the resource's own.
+    fn target_namespace(&self) -> Option<&str> {
+        None
+    }
+
+    /// Name that objects are rendered for. Default: the resource's own.
+    fn target_name(&self) -> Option<&str> {
+        None
+    }
+
+    /// Service account in the resource's namespace that everything is read and written as. Default: the operator itself.
+    fn service_account_name(&self) -> Option<&str> {
+        None
+    }
+
+    /// How often the files are looked at again. Default: `10m`.
+    fn interval(&self) -> Option<&DurationText> {
+        None
+    }
+
+    /// Longest time between retries. Default: `1m`.
+    fn retry_interval(&self) -> Option<&DurationText> {
+        None
+    }
+
+    /// How long objects may take to become ready. Default: `5m`.
+    fn timeout(&self) -> Option<&DurationText> {
+        None
+    }
+
+    /// Whether reconciliation pauses. Default: it does not.
+    fn is_suspended(&self) -> bool {
+        false
+    }
+
+    /// What may be done to objects that exist already, and to namespaces that do not.
+    fn policies(&self) -> Policies {
+        Policies::default()
+    }
+}
+
+/// Where a component's files come from.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum Origin<'a> {
+    /// The generator needs no files.
+    Nothing,
+    /// They are at hand: compiled into the operator, for example.
+    Files(&'a Arc<FileTree>),
+    /// An archive at an address.
+    Url(&'a UrlSource),
+}
+
+impl Component for api::Component {
+    fn status(&self) -> Option<&ComponentStatus> {
+        self.status.as_ref()
+    }
+
+    fn parameters(&self) -> Cow<'_, Map<String, Value>> {
+        Cow::Borrowed(&self.spec.values)
+    }
+
+    fn origin(&self) -> Origin<'_> {
+        match &self.spec.source.url {
+            Some(url) => Origin::Url(url),
+            None => Origin::Nothing,
+        }
+    }
+
+    fn path(&self) -> &str {
+        self.spec.path.as_deref().unwrap_or_default()
+    }
+
+    fn generator(&self) -> Option<&str> {
+        self.spec.generator.as_deref()
+    }
+
+    /// The `helm` block, without what is not the generator's to heed.
+    fn generator_options(&self) -> Value {
+        let Some(helm) = &self.spec.helm else {
+            return Value::Null;
+        };
+        let mut helm = helm.clone();
+        helm.hooks = None;
+        helm.randomness = None;
+        serde_json::to_value(&helm).unwrap_or_default()
+    }
+
+    fn runs_hooks(&self) -> bool {
+        let helm = self.spec.helm.as_ref();
+        helm.and_then(|helm| helm.hooks).unwrap_or(true)
+    }
+
+    fn randomness(&self) -> Randomness {
+        let helm = self.spec.helm.as_ref();
+        helm.and_then(|helm| helm.randomness).unwrap_or_default()
+    }
+
+    fn target_namespace(&self) -> Option<&str> {
+        self.spec.target_namespace.as_deref()
+    }
+
+    fn target_name(&self) -> Option<&str> {
+        self.spec.target_name.as_deref()
+    }
+
+    fn service_account_name(&self) -> Option<&str> {
+        self.spec.service_account_name.as_deref()
+    }
+
+    fn interval(&self) -> Option<&DurationText> {
+        self.spec.interval.as_ref()
+    }
+
+    fn retry_interval(&self) -> Option<&DurationText> {
+        self.spec.retry_interval.as_ref()
+    }
+
+    fn timeout(&self) -> Option<&DurationText> {
+        self.spec.timeout.as_ref()
+    }
+
+    fn is_suspended(&self) -> bool {
+        self.spec.suspend
+    }
+
+    fn policies(&self) -> Policies {
+        self.spec.policies.unwrap_or_default()
+    }
+}

@@ -1,0 +1,15 @@
+//! The built program, as a person or a script calls it.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::missing_panics_doc,
+    reason = "a test that cannot go on has failed"
+)]
+
+mod dependencies;
+mod flags;
+mod lint;
+mod program;
+mod registry;
+mod repository;
+mod server;
