@@ -90,7 +90,9 @@ impl UnsupportedArguments {
         match flags.iter().find(|(is_set, _)| *is_set) {
             None => Ok(()),
             Some((_, flag)) => {
-                bail!("`{flag}` is not supported: functions and plugins that are programs are never run")
+                bail!(
+                    "`{flag}` is not supported: functions and plugins that are programs are never run"
+                )
             }
         }
     }
@@ -178,7 +180,7 @@ fn explain(path: &str, error: &io::Error) -> String {
         let parent_is_folder = walked.as_os_str().is_empty() || walked.is_dir();
         walked.push(part);
         if !parent_is_folder {
-            return format!("lstat {}: not a directory", walked.display());
+            return "not a directory".to_owned();
         }
         if fs::metadata(&walked).is_err() {
             break;
