@@ -107,7 +107,7 @@ pub async fn run_operator(
     options: OperatorOptions,
     stop: CancellationToken,
 ) -> Result<(), OperatorError> {
-    run_operator_for::<api::Component>(config, options, stop).await
+    Box::pin(run_operator_for::<api::Component>(config, options, stop)).await
 }
 
 /// Runs an operator of a kind of your own until it is told to stop, or loses its lease. Its definition must be in the cluster.

@@ -58,6 +58,10 @@ struct HelmArguments {
 }
 
 /// Flags for programs and containers, which are not run.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a flag of its own, with kustomize's name"
+)]
 #[derive(Debug, clap::Args)]
 struct UnsupportedArguments {
     #[arg(long, hide = true)]

@@ -45,6 +45,8 @@ pub enum Type {
     Int64,
     /// `uint32`.
     Uint32,
+    /// `uint64`.
+    Uint64,
     /// `float64`.
     Float64,
     /// `string`.

@@ -185,7 +185,7 @@ impl Host for Files {
     /// The texts of the files.
     fn to_data(&self) -> Option<Value> {
         let entry = |(path, data): (&String, &Arc<[u8]>)| (path.clone(), Value::string(&data[..]));
-        Some(Value::map(self.0.iter().map(entry)))
+        Some(Value::map(self.files.iter().map(entry)))
     }
 
     fn print(&self) -> Vec<u8> {

@@ -37,7 +37,11 @@ fn keys(level: Level, from: &str, indent: &str) -> String {
                 };
                 if !form.is_empty() {
                     let value = form.replace("TEXT", from);
-                    text.push_str(&format!("{indent}{first}-{second}-{third}: {value}\n"));
+                    text.push_str(indent);
+                    text.push_str(&[first, second, third].join("-"));
+                    text.push_str(": ");
+                    text.push_str(&value);
+                    text.push('\n');
                 }
             }
         }
@@ -50,7 +54,9 @@ fn words(line: &str) -> Vec<String> {
 }
 
 fn chart(name: &str, files: &[(&str, String)], runs: &[&str]) -> Chart {
-    let files = files.iter().map(|(path, text)| ((*path).to_owned(), text.clone()));
+    let files = files
+        .iter()
+        .map(|(path, text)| ((*path).to_owned(), text.clone()));
     Chart {
         name: name.to_owned(),
         files: files.collect(),
@@ -71,7 +77,10 @@ pub(crate) fn charts() -> Vec<Chart> {
     let nested = [
         ("c/Chart.yaml", CHART.to_owned()),
         ("c/values.yaml", below("deep", Level::First, "chart")),
-        ("c/templates/v.yaml", SHOW.replace(".Values", ".Values.deep")),
+        (
+            "c/templates/v.yaml",
+            SHOW.replace(".Values", ".Values.deep"),
+        ),
         ("a.yaml", below("deep", Level::Second, "one")),
         ("b.yaml", below("deep", Level::Third, "two")),
     ];
@@ -85,18 +94,47 @@ pub(crate) fn charts() -> Vec<Chart> {
             &[
                 ("c/Chart.yaml", format!("{CHART}{DEPENDENCY}")),
                 ("c/values.yaml", parent(Level::Second, "parent")),
-                ("c/templates/v.yaml", SHOW.replace(".Values", "(.Values.sub | default .Values.global)")),
+                (
+                    "c/templates/v.yaml",
+                    SHOW.replace(".Values", "(.Values.sub | default .Values.global)"),
+                ),
                 ("c/charts/sub/Chart.yaml", SUBCHART.to_owned()),
-                ("c/charts/sub/values.yaml", if prefix == "sub:\n" { of(Level::First, "sub") } else { parent(Level::First, "sub") }),
-                ("c/charts/sub/templates/v.yaml", if prefix == "sub:\n" { SHOW.to_owned() } else { SHOW.replace(".Values", ".Values.global") }),
+                (
+                    "c/charts/sub/values.yaml",
+                    if prefix == "sub:\n" {
+                        of(Level::First, "sub")
+                    } else {
+                        parent(Level::First, "sub")
+                    },
+                ),
+                (
+                    "c/charts/sub/templates/v.yaml",
+                    if prefix == "sub:\n" {
+                        SHOW.to_owned()
+                    } else {
+                        SHOW.replace(".Values", ".Values.global")
+                    },
+                ),
                 ("a.yaml", parent(Level::Third, "user")),
                 ("none.yaml", format!("{}null\n", prefix.replace('\n', " "))),
             ],
-            &["rel c", "rel c -f a.yaml", "rel c -f none.yaml", "rel c -f none.yaml -f a.yaml", "rel c -f a.yaml -f none.yaml"],
+            &[
+                "rel c",
+                "rel c -f a.yaml",
+                "rel c -f none.yaml",
+                "rel c -f none.yaml -f a.yaml",
+                "rel c -f a.yaml -f none.yaml",
+            ],
         )
     };
     let plain = |level, from: &str| keys(level, from, "");
-    let runs = ["rel c", "rel c -f a.yaml", "rel c -f a.yaml -f b.yaml", "rel c -f b.yaml -f a.yaml", "rel c -f b.yaml"];
+    let runs = [
+        "rel c",
+        "rel c -f a.yaml",
+        "rel c -f a.yaml -f b.yaml",
+        "rel c -f b.yaml -f a.yaml",
+        "rel c -f b.yaml",
+    ];
     vec![
         chart("values-own", &own, &runs),
         chart("values-nested", &nested, &runs),
