@@ -116,8 +116,7 @@ fn put_entries(
             .arena
             .lookup(root, &[field], Create::As(Kind::Mapping))?;
         if let Some(map) = map {
-            let value = store.arena.add(Node::string(text));
-            store.arena.append_pair(map, key, Style::default(), value);
+            store.arena.append_text(map, key, Node::string(text));
         }
     }
     Ok(())

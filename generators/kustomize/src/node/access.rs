@@ -167,6 +167,13 @@ impl Arena {
         self.get_mut(id).children.extend([key, value]);
     }
 
+    /// Adds a pair whose key is not there yet; a string that is something else in YAML 1.1 is quoted.
+    pub(crate) fn append_text(&mut self, id: NodeId, name: &str, text: Node) {
+        let value = self.add(text);
+        self.quote_words(value);
+        self.append_pair(id, name, Style::default(), value);
+    }
+
     /// Follows a path; none where it ends early.
     ///
     /// # Errors

@@ -139,8 +139,9 @@ impl Resource {
         };
         // There is nothing in the map yet, so that nothing has to be looked for.
         for (key, value) in map {
-            let value = store.arena.add(Node::string(value.clone()));
-            store.arena.append_pair(node, key, Style::default(), value);
+            store
+                .arena
+                .append_text(node, key, Node::string(value.clone()));
         }
         Ok(())
     }

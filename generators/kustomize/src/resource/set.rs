@@ -7,7 +7,7 @@ use super::metadata::TextMap;
 use super::{Id, Resource, Store, annotation};
 use crate::error::{Result, fail, over_limit};
 use crate::limits::MAX_RESOURCES;
-use crate::node::{Create, Kind, Node, Style};
+use crate::node::{Create, Kind, Node};
 use base64::Engine as _;
 use std::collections::HashMap;
 
@@ -277,8 +277,9 @@ fn merge_data(store: &mut Store, old: &Resource, new: &Resource, field: &str) ->
             .arena
             .lookup(root, &[name], Create::As(Kind::Mapping))?;
         if let Some(map) = map {
-            let value = store.arena.add(data_node(text));
-            store.arena.append_pair(map, key, Style::default(), value);
+            store
+                .arena
+                .append_text(map, key, Node::string(text.clone()));
         }
     }
     Ok(())
@@ -300,11 +301,6 @@ fn data(store: &Store, resource: &Resource, field: &str) -> TextMap {
         .flat_map(|node| store.arena.pairs(node))
         .map(|(key, value)| (text(key), text(value)))
         .collect()
-}
-
-/// A value of a map of data.
-pub(crate) fn data_node(text: &str) -> Node {
-    Node::string(text)
 }
 
 /// Base64 as kustomize writes it: long texts in lines of 70 characters.
