@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
+use std::io::Write as _;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 use whipstaff::api::v1alpha1::ComponentStatus;
@@ -98,7 +99,7 @@ impl Prepared for CacheGenerator {
 /// Runs the operator until it is told to stop.
 pub async fn run(config: kube::Config, stop: CancellationToken) -> anyhow::Result<()> {
     let mut options = OperatorOptions::default();
-    options.name = "cache-operator".to_owned();
+    options.name = String::from("cache-operator");
     options.generators = Registry::new();
     options.generators.register(Arc::new(CacheGenerator));
     Ok(run_operator_for::<Cache>(config, options, stop).await?)
@@ -107,7 +108,11 @@ pub async fn run(config: kube::Config, stop: CancellationToken) -> anyhow::Resul
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
     if std::env::args().nth(1).as_deref() == Some("crd") {
-        println!("{}", serde_json::to_string_pretty(&Cache::crd())?);
+        writeln!(
+            std::io::stdout(),
+            "{}",
+            serde_json::to_string_pretty(&Cache::crd())?
+        )?;
         return Ok(());
     }
     let stop = CancellationToken::new();

@@ -140,7 +140,7 @@ pub async fn run_operator_for<C: Component>(
         .map(|server| tokio::spawn(server.run(after.clone())))
         .collect();
     let result = match options.leader_election.clone() {
-        None => work::<C>(config, client, options, metrics, readiness, stop).await,
+        None => Box::pin(work::<C>(config, client, options, metrics, readiness, stop)).await,
         Some(lease) => {
             let candidate = Candidate::new(client.clone(), lease)?;
             // A replica that waits for the lease is ready: its turn may come at any time.
@@ -148,7 +148,8 @@ pub async fn run_operator_for<C: Component>(
             match candidate.acquire(&stop).await {
                 None => Ok(()),
                 Some(leadership) => {
-                    let work = work::<C>(config, client, options, metrics, readiness, stop);
+                    let work =
+                        Box::pin(work::<C>(config, client, options, metrics, readiness, stop));
                     while_leading(leadership, work).await
                 }
             }

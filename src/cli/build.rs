@@ -58,6 +58,10 @@ struct HelmArguments {
 }
 
 /// Flags for programs and containers, which are not run.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a flag of its own, with kustomize's name"
+)]
 #[derive(Debug, clap::Args)]
 struct UnsupportedArguments {
     #[arg(long, hide = true)]
@@ -90,7 +94,9 @@ impl UnsupportedArguments {
         match flags.iter().find(|(is_set, _)| *is_set) {
             None => Ok(()),
             Some((_, flag)) => {
-                bail!("`{flag}` is not supported: functions and plugins that are programs are never run")
+                bail!(
+                    "`{flag}` is not supported: functions and plugins that are programs are never run"
+                )
             }
         }
     }
@@ -178,7 +184,7 @@ fn explain(path: &str, error: &io::Error) -> String {
         let parent_is_folder = walked.as_os_str().is_empty() || walked.is_dir();
         walked.push(part);
         if !parent_is_folder {
-            return format!("lstat {}: not a directory", walked.display());
+            return "not a directory".to_owned();
         }
         if fs::metadata(&walked).is_err() {
             break;

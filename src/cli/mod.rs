@@ -1,5 +1,6 @@
 //! The command line.
 
+mod build;
 mod chart_files;
 mod cluster;
 mod crds;
@@ -17,7 +18,7 @@ use std::{process::ExitCode, time::Duration};
 /// A person waits for the output and can stop it: the time that the operator grants would only be in the way.
 const TIME_LIMIT: Duration = Duration::from_hours(1);
 
-/// Joins Helm charts and plain manifests to a cluster that keeps them true.
+/// Joins Helm charts, kustomizations and plain manifests to a cluster that keeps them true.
 #[derive(Debug, Parser)]
 #[command(name = "whipstaff", version, about)]
 pub struct Cli {
@@ -39,6 +40,8 @@ enum Command {
     Operator(operator::OperatorArgs),
     /// Render a chart as `helm template` does.
     Template(Box<template::TemplateArguments>),
+    /// Build a kustomization as `kustomize build` does.
+    Build(Box<build::BuildArguments>),
     /// Examine charts as `helm lint` does, and for what Helm cannot know.
     Lint(Box<lint::LintArguments>),
     /// List components with their state.
@@ -54,6 +57,7 @@ pub fn run(cli: Cli) -> ExitCode {
     let result = match cli.command {
         Command::Operator(args) => operator::run(args),
         Command::Template(args) => template::run(&args),
+        Command::Build(args) => build::run(&args),
         Command::Lint(args) => lint::run(&args),
         Command::Status(args) => cluster::status(&args),
         Command::Tree(args) => cluster::tree(&args),

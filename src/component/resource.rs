@@ -68,6 +68,10 @@ pub trait Component:
     }
 
     /// Folder inside the files. Default: their root.
+    #[expect(
+        clippy::unnecessary_literal_bound,
+        reason = "implementations have one of their own"
+    )]
     fn path(&self) -> &str {
         ""
     }

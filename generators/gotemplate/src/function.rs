@@ -43,6 +43,8 @@ pub enum Type {
     Int,
     /// `int64`.
     Int64,
+    /// `uint32`.
+    Uint32,
     /// `uint64`.
     Uint64,
     /// `float64`.

@@ -80,6 +80,8 @@ pub enum Kind {
     Uint64,
     /// `float64`.
     Float64,
+    /// `complex128`.
+    Complex128,
     /// `string`.
     String,
     /// A slice.
@@ -108,6 +110,7 @@ impl Kind {
             Self::Uint32 => "uint32",
             Self::Uint64 => "uint64",
             Self::Float64 => "float64",
+            Self::Complex128 => "complex128",
             Self::String => "string",
             Self::Slice => "slice",
             Self::Map => "map",
@@ -231,6 +234,12 @@ impl Value {
             Self::Host(host) => host.type_name(),
             scalar => scalar.kind().name(),
         }
+    }
+
+    /// The type's name; of a pointer, that of the type it points to.
+    pub(crate) fn pointed_type_name(&self) -> &str {
+        let name = self.type_name();
+        name.strip_prefix('*').unwrap_or(name)
     }
 
     /// Truth as `text/template` sees it: false, zero, nil and empty are false; a struct is always true.

@@ -116,7 +116,7 @@ fn delimiters_may_be_others() {
         (
             "<%",
             "%>",
-            "x\n<% /* %>",
+            "x\n<%/* %>",
             Err("template: t:2: unclosed comment"),
         ),
     ];

@@ -95,7 +95,10 @@ impl<'a> ContextBuilder<'a> {
         let subcharts = empty_map();
         let context = Value::map([
             ("Chart", chart_object(self.tree, chart, self.dialect)),
-            ("Files", Value::host(Files::new(&node.chart.files))),
+            (
+                "Files",
+                Value::host(Files::new(&node.chart.files, self.dialect)),
+            ),
             ("Release", self.release.clone()),
             ("Capabilities", self.capabilities.clone()),
             ("Values", Value::Map(values.clone())),

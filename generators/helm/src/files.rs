@@ -6,27 +6,29 @@ use serde_json::{Map as JsonMap, Value as Json};
 use std::{any::Any, collections::BTreeMap, sync::Arc};
 use whipstaff_generator::yaml;
 use whipstaff_gotemplate::{
-    FunctionError, Host, Kind, List, ListType, Method, Signature, Type, UintKind, Value,
+    Dialect, FunctionError, Host, Kind, List, ListType, Method, Signature, Type, UintKind, Value,
 };
 use whipstaff_sprig::glob::Glob;
 
 /// Files by their paths.
 #[derive(Debug, Clone)]
-pub(crate) struct Files(BTreeMap<String, Arc<[u8]>>);
+pub(crate) struct Files {
+    files: BTreeMap<String, Arc<[u8]>>,
+    dialect: Dialect,
+}
 
 impl Files {
     /// The files of a chart.
-    pub(crate) fn new(files: &[ChartFile]) -> Self {
-        Self(
-            files
-                .iter()
-                .map(|file| (file.name.clone(), Arc::clone(&file.data)))
-                .collect(),
-        )
+    pub(crate) fn new(files: &[ChartFile], dialect: Dialect) -> Self {
+        let files = files
+            .iter()
+            .map(|file| (file.name.clone(), Arc::clone(&file.data)))
+            .collect();
+        Self { files, dialect }
     }
 
     fn get(&self, path: &str) -> &[u8] {
-        self.0.get(path).map_or(&[], |data| data)
+        self.files.get(path).map_or(&[], |data| data)
     }
 
     /// A pattern that cannot be read matches everything.
@@ -34,12 +36,14 @@ impl Files {
         let Ok(glob) = Glob::new(pattern, &['/']) else {
             return self.clone();
         };
-        let matching = self.0.iter().filter(|(path, _)| glob.is_match(path));
-        Self(
-            matching
-                .map(|(path, data)| (path.clone(), Arc::clone(data)))
-                .collect(),
-        )
+        let matching = self.files.iter().filter(|(path, _)| glob.is_match(path));
+        let files = matching
+            .map(|(path, data)| (path.clone(), Arc::clone(data)))
+            .collect();
+        Self {
+            files,
+            dialect: self.dialect,
+        }
     }
 
     /// The files as YAML, by the last part of their paths.
@@ -48,7 +52,7 @@ impl Files {
             let name = path.rsplit('/').next().unwrap_or_default().to_owned();
             (name, Json::String(text(data)))
         };
-        let entries: JsonMap<String, Json> = self.0.iter().map(named).collect();
+        let entries: JsonMap<String, Json> = self.files.iter().map(named).collect();
         let mut yaml = yaml::marshal(&Json::Object(entries)).unwrap_or_default();
         if yaml.ends_with('\n') {
             yaml.pop();
@@ -56,13 +60,20 @@ impl Files {
         yaml
     }
 
-    fn lines(&self, path: &str) -> Value {
+    fn lines(&self, path: &str) -> Result<Value, FunctionError> {
         let data = self.get(path);
         if data.is_empty() {
-            return Value::strings::<&[u8]>([]);
+            // Helm 4.1 and 4.2 look at the last byte of a file that is there, even of one without any.
+            let panics = matches!(self.dialect, Dialect::V4_1 | Dialect::V4_2);
+            return if panics && self.files.contains_key(path) {
+                let message = "runtime error: index out of range [-1]";
+                Err(FunctionError::new(message))
+            } else {
+                Ok(Value::strings::<&[u8]>([]))
+            };
         }
         let data = data.strip_suffix(b"\n").unwrap_or(data);
-        Value::strings(data.split(|byte| *byte == b'\n'))
+        Ok(Value::strings(data.split(|byte| *byte == b'\n')))
     }
 }
 
@@ -70,27 +81,22 @@ fn plain(data: &[u8]) -> String {
     String::from_utf8_lossy(data).into_owned()
 }
 
-fn on_files<T: Into<Value>>(
-    host: &dyn Host,
-    call: impl FnOnce(&Files) -> T,
-) -> Result<Value, FunctionError> {
+fn files(host: &dyn Host) -> Result<&Files, FunctionError> {
     let files = host.as_any().downcast_ref::<Files>();
-    let files =
-        files.ok_or_else(|| FunctionError::new("method of files called on something else"))?;
-    Ok(call(files).into())
+    files.ok_or_else(|| FunctionError::new("method of files called on something else"))
 }
 
 fn on_path(
     host: &dyn Host,
     arguments: &[Value],
-    call: impl FnOnce(&Files, &str) -> Value,
+    call: impl FnOnce(&Files, &str) -> Result<Value, FunctionError>,
 ) -> Result<Value, FunctionError> {
     let path = arguments
         .first()
         .and_then(Value::as_bytes)
         .cloned()
         .unwrap_or_default();
-    on_files(host, |files| call(files, &path.to_text()))
+    call(files(host)?, &path.to_text())
 }
 
 fn bytes(data: &[u8]) -> Value {
@@ -111,7 +117,7 @@ impl Host for Files {
     }
 
     fn truth(&self) -> bool {
-        !self.0.is_empty()
+        !self.files.is_empty()
     }
 
     fn method(&self, name: &str) -> Option<Method> {
@@ -128,20 +134,22 @@ impl Host for Files {
                 signature: TEXT,
                 call: |host, _, arguments| {
                     on_path(host, arguments, |files, path| {
-                        Value::string(files.get(path))
+                        Ok(Value::string(files.get(path)))
                     })
                 },
             },
             "GetBytes" => Method {
                 signature: TEXT,
                 call: |host, _, arguments| {
-                    on_path(host, arguments, |files, path| bytes(files.get(path)))
+                    on_path(host, arguments, |files, path| Ok(bytes(files.get(path))))
                 },
             },
             "Glob" => Method {
                 signature: TEXT,
                 call: |host, _, arguments| {
-                    on_path(host, arguments, |files, path| Value::host(files.glob(path)))
+                    on_path(host, arguments, |files, path| {
+                        Ok(Value::host(files.glob(path)))
+                    })
                 },
             },
             "Lines" => Method {
@@ -150,13 +158,11 @@ impl Host for Files {
             },
             "AsConfig" => Method {
                 signature: NOTHING,
-                call: |host, _, _| on_files(host, |files| files.as_yaml(plain)),
+                call: |host, _, _| Ok(files(host)?.as_yaml(plain).into()),
             },
             "AsSecrets" => Method {
                 signature: NOTHING,
-                call: |host, _, _| {
-                    on_files(host, |files| files.as_yaml(|data| STANDARD.encode(data)))
-                },
+                call: |host, _, _| Ok(files(host)?.as_yaml(|data| STANDARD.encode(data)).into()),
             },
             _ => return None,
         })
@@ -169,22 +175,22 @@ impl Host for Files {
 
     fn entries(&self) -> Option<Vec<(Value, Value)>> {
         let entry = |(path, data): (&String, &Arc<[u8]>)| (Value::from(path.as_str()), bytes(data));
-        Some(self.0.iter().map(entry).collect())
+        Some(self.files.iter().map(entry).collect())
     }
 
     fn len(&self) -> Option<usize> {
-        Some(self.0.len())
+        Some(self.files.len())
     }
 
     /// The texts of the files.
     fn to_data(&self) -> Option<Value> {
         let entry = |(path, data): (&String, &Arc<[u8]>)| (path.clone(), Value::string(&data[..]));
-        Some(Value::map(self.0.iter().map(entry)))
+        Some(Value::map(self.files.iter().map(entry)))
     }
 
     fn print(&self) -> Vec<u8> {
         let entries = self
-            .0
+            .files
             .iter()
             .map(|(path, data)| (path.as_str(), bytes(data)));
         let map = Value::map(entries);
@@ -194,7 +200,7 @@ impl Host for Files {
     fn to_json(&self) -> Option<Json> {
         let entry =
             |(path, data): (&String, &Arc<[u8]>)| (path.clone(), Json::from(STANDARD.encode(data)));
-        Some(Json::Object(self.0.iter().map(entry).collect()))
+        Some(Json::Object(self.files.iter().map(entry).collect()))
     }
 
     fn as_any(&self) -> &dyn Any {

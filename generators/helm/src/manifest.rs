@@ -68,7 +68,7 @@ pub enum ManifestError {
         line: usize,
         /// What is wrong.
         #[source]
-        cause: yaml::Error,
+        cause: Box<yaml::Error>,
     },
     /// It is not a map, or a field that tells what it is has the wrong type.
     #[error("YAML parse error on {path}")]
@@ -134,7 +134,7 @@ fn classify(
     let yaml_error = |cause| ManifestError::Yaml {
         path: path.to_owned(),
         line: line_of(content, document),
-        cause,
+        cause: Box::new(cause),
     };
     let value = match values {
         Values::Wanted => yaml::from_slice(document),

@@ -4,6 +4,7 @@
 
 use serde_json::Value as Json;
 use std::{
+    collections::HashSet,
     fs,
     path::{Path, PathBuf},
     thread,
@@ -100,7 +101,14 @@ fn expected(check: &Json, dialect: Dialect) -> Result<String, String> {
     })
 }
 
+/// Checks whose outcome differs and has to: the reasons are in `COMPATIBILITY.md`.
+fn known() -> HashSet<String> {
+    let list = fs::read_to_string(folder().join("known.txt")).unwrap();
+    list.lines().map(str::to_owned).collect()
+}
+
 fn compare(area: &str, dialect: Dialect) -> (usize, Vec<String>) {
+    let known = known();
     let mut chart = FileTree::new();
     read_tree(&folder().join("chart"), "", &mut chart);
     let checks = fs::read_to_string(folder().join(format!("{area}.jsonl"))).unwrap();
@@ -110,10 +118,9 @@ fn compare(area: &str, dialect: Dialect) -> (usize, Vec<String>) {
         let template = check["template"].as_str().unwrap();
         let (found, expected) = (render(&chart, template, dialect), expected(&check, dialect));
         count += 1;
-        if found != expected {
-            failures.push(format!(
-                "{dialect} {template}\n  helm {expected:?}\n  ours {found:?}"
-            ));
+        let name = format!("{dialect} {}", template.replace('\n', "\\n"));
+        if (found == expected) == known.contains(&name) {
+            failures.push(format!("{name}\n  helm {expected:?}\n  ours {found:?}"));
         }
     }
     (count, failures)

@@ -11,7 +11,10 @@ use whipstaff_sprig::expression::Program;
 /// When Go refuses it, or it is over the limit.
 pub(crate) fn compile(expression: &str) -> Result<Rc<Program>> {
     if expression.len() > MAX_EXPRESSION_BYTES {
-        return Err(over_limit("bytes in a regular expression", MAX_EXPRESSION_BYTES));
+        return Err(over_limit(
+            "bytes in a regular expression",
+            MAX_EXPRESSION_BYTES,
+        ));
     }
     Program::new(expression.as_bytes()).map_err(|error| fail(error.to_string()))
 }

@@ -49,7 +49,7 @@ impl FileSystem for FileTree {
         let mut walked = String::new();
         for part in inner.split('/') {
             if self.contains(walked.trim_start_matches('/')) {
-                return Err(format!("lstat {walked}/{part}: not a directory"));
+                return Err("not a directory".to_owned());
             }
             walked = format!("{walked}/{part}");
             let inner = walked.trim_start_matches('/');
@@ -76,6 +76,9 @@ pub enum LoadRestrictor {
     /// All.
     None,
 }
+
+/// What the texts of answers that are no success start with.
+const HTTP_ERROR: &str = "HTTP Error";
 
 /// Removes `.`, `..` and doubled slashes, as Go's `filepath.Clean` does.
 pub(crate) fn clean(path: &str) -> String {
@@ -115,7 +118,9 @@ pub(crate) fn join(folder: &str, path: &str) -> String {
 fn is_within(folder: &str, outer: &str) -> bool {
     folder == outer
         || outer == "/"
-        || folder.strip_prefix(outer).is_some_and(|rest| rest.starts_with('/'))
+        || folder
+            .strip_prefix(outer)
+            .is_some_and(|rest| rest.starts_with('/'))
 }
 
 fn load_error(message: impl Into<String>) -> BuildError {
@@ -175,11 +180,6 @@ impl<'f> Loader<'f> {
         &self.root
     }
 
-    /// The repository that the folder was fetched from.
-    pub(crate) fn repo(&self) -> Option<&RepoSpec> {
-        self.repo.as_ref().map(|(spec, _)| spec)
-    }
-
     /// A loader for a folder or repository that the kustomization names.
     ///
     /// # Errors
@@ -189,7 +189,10 @@ impl<'f> Loader<'f> {
             return Err(load_error("new root cannot be empty"));
         }
         if self.depth >= MAX_BASE_DEPTH {
-            return Err(over_limit("kustomizations inside each other", MAX_BASE_DEPTH));
+            return Err(over_limit(
+                "kustomizations inside each other",
+                MAX_BASE_DEPTH,
+            ));
         }
         if let Ok(spec) = RepoSpec::parse(path) {
             self.check_repo_cycle(&spec)?;
@@ -221,9 +224,11 @@ impl<'f> Loader<'f> {
     }
 
     fn containing_repo(&self) -> Option<&(RepoSpec, String)> {
-        self.repo
-            .as_ref()
-            .or_else(|| self.referrer.as_ref().and_then(|referrer| referrer.containing_repo()))
+        self.repo.as_ref().or_else(|| {
+            self.referrer
+                .as_ref()
+                .and_then(|referrer| referrer.containing_repo())
+        })
     }
 
     fn check_cycle(&self, candidate: &str) -> Result<()> {
@@ -257,7 +262,10 @@ impl<'f> Loader<'f> {
     fn fetch(&self, spec: RepoSpec) -> Result<Self> {
         let remote = self.remote.ok_or_else(|| refuse_remote(spec.raw()))?;
         let tree = remote.repository(&spec).map_err(|cause| {
-            BuildError::new(BuildErrorKind::Remote, format!("cannot fetch `{}`: {cause}", spec.raw()))
+            BuildError::new(
+                BuildErrorKind::Remote,
+                format!("cannot fetch `{}`: {cause}", spec.raw()),
+            )
         })?;
         let files: Rc<dyn FileSystem + 'f> = Rc::new(tree);
         let folder = join("/", spec.folder());
@@ -268,7 +276,11 @@ impl<'f> Loader<'f> {
                     "'{folder}' refers to file '{file}'; expecting directory"
                 )));
             }
-            Err(cause) => return Err(load_error(format!("evalsymlink failure on '{folder}' : {cause}"))),
+            Err(cause) => {
+                return Err(load_error(format!(
+                    "evalsymlink failure on '{folder}' : {cause}"
+                )));
+            }
         };
         Ok(Self {
             files,
@@ -321,9 +333,17 @@ impl<'f> Loader<'f> {
 
     fn load_url(&self, url: &str) -> Result<Arc<[u8]>> {
         let remote = self.remote.ok_or_else(|| refuse_remote(url))?;
-        remote
-            .file(url)
-            .map_err(|cause| BuildError::new(BuildErrorKind::Remote, cause.to_string()))
+        remote.file(url).map_err(|cause| {
+            let cause = cause.to_string();
+            if !cause.starts_with(HTTP_ERROR) {
+                return load_error(cause);
+            }
+            // An address that may be a repository is tried as one.
+            match RepoSpec::parse(url) {
+                Ok(_) => load_error("URL is a git repository"),
+                Err(_) => BuildError::new(BuildErrorKind::Remote, cause),
+            }
+        })
     }
 
     fn load_file(&self, path: &str) -> Result<Arc<[u8]>> {
@@ -342,7 +362,9 @@ impl<'f> Loader<'f> {
                 return Err(load_error(format!("open {joined}: {cause}")));
             }
             (_, Err(cause)) => {
-                return Err(load_error(format!("evalsymlink failure on '{joined}' : {cause}")));
+                return Err(load_error(format!(
+                    "evalsymlink failure on '{joined}' : {cause}"
+                )));
             }
             (_, Ok(Resolved::Folder(_))) => {
                 return Err(load_error(format!("'{joined}' must resolve to a file")));
@@ -364,7 +386,9 @@ impl<'f> Loader<'f> {
 /// Whether a path is to be fetched over HTTP.
 fn is_url(path: &str) -> bool {
     let scheme = path.split_once(':').map(|(scheme, _)| scheme);
-    scheme.is_some_and(|scheme| scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https"))
+    scheme.is_some_and(|scheme| {
+        scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https")
+    })
 }
 
 fn refuse_remote(what: &str) -> BuildError {
@@ -409,15 +433,21 @@ mod tests {
     fn a_tree_says_where_a_path_ends() {
         let mut tree = FileTree::new();
         tree.insert("a/b", b"x".as_slice()).unwrap();
-        assert_eq!(FileSystem::resolve(&tree, "/a"), Ok(Resolved::Folder("/a".to_owned())));
-        assert_eq!(FileSystem::resolve(&tree, "/a/b"), Ok(Resolved::File("/a/b".to_owned())));
+        assert_eq!(
+            FileSystem::resolve(&tree, "/a"),
+            Ok(Resolved::Folder("/a".to_owned()))
+        );
+        assert_eq!(
+            FileSystem::resolve(&tree, "/a/b"),
+            Ok(Resolved::File("/a/b".to_owned()))
+        );
         assert_eq!(
             FileSystem::resolve(&tree, "/a/c/d"),
             Err("lstat /a/c: no such file or directory".to_owned())
         );
         assert_eq!(
             FileSystem::resolve(&tree, "/a/b/c"),
-            Err("lstat /a/b/c: not a directory".to_owned())
+            Err("not a directory".to_owned())
         );
     }
 }

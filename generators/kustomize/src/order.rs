@@ -35,13 +35,19 @@ const FIRST: [&str; 22] = [
 ];
 
 /// Kinds that come last, in this order.
-const LAST: [&str; 2] = ["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"];
+const LAST: [&str; 2] = [
+    "MutatingWebhookConfiguration",
+    "ValidatingWebhookConfiguration",
+];
 
 /// The ranks of kinds: below zero for the first ones, above for the last ones.
 struct Ranks(HashMap<String, i64>);
 
 impl Ranks {
-    fn new<'k>(first: impl ExactSizeIterator<Item = &'k str>, last: impl Iterator<Item = &'k str>) -> Self {
+    fn new<'k>(
+        first: impl ExactSizeIterator<Item = &'k str>,
+        last: impl Iterator<Item = &'k str>,
+    ) -> Self {
         let mut ranks = HashMap::new();
         let count = i64::try_from(first.len()).unwrap_or(i64::MAX);
         for (rank, kind) in (-count..0).zip(first) {
@@ -74,7 +80,11 @@ pub(crate) fn gvk_key(gvk: &Gvk) -> (i64, String) {
 ///
 /// # Errors
 /// When the options contradict each other, or two objects have the same id.
-pub(crate) fn sort(store: &Store, set: &mut ResourceSet, options: Option<&SortOptions>) -> Result<()> {
+pub(crate) fn sort(
+    store: &Store,
+    set: &mut ResourceSet,
+    options: Option<&SortOptions>,
+) -> Result<()> {
     let ranks = match options {
         None => Ranks::standard(),
         Some(options) => match ranks_of(options)? {
@@ -91,7 +101,7 @@ pub(crate) fn sort(store: &Store, set: &mut ResourceSet, options: Option<&SortOp
             (id, key, resource.clone())
         })
         .collect();
-    items.sort_by(|first, second| compare(first, second));
+    items.sort_by(compare);
     *set.items_mut() = items.into_iter().map(|(_, _, resource)| resource).collect();
     set.check_unique(store)
         .map_err(|error| error.within("SortOrderTransformer: Failed to append to resources"))
@@ -110,7 +120,9 @@ fn compare<R>(first: &Sortable<R>, second: &Sortable<R>) -> Ordering {
     } else {
         gvk.cmp(other_gvk)
     };
-    rank.cmp(other_rank).then(by_gvk).then_with(|| id.cmp(other_id))
+    rank.cmp(other_rank)
+        .then(by_gvk)
+        .then_with(|| id.cmp(other_id))
 }
 
 /// The ranks that options ask for; none for the order of accumulation.
@@ -127,6 +139,8 @@ fn ranks_of(options: &SortOptions) -> Result<Option<Ranks>> {
                 legacy.order_last.iter().map(String::as_str),
             ),
         })),
-        _ => Err(fail("the field 'sortOptions.order' must be one of [fifo, legacy]")),
+        _ => Err(fail(
+            "the field 'sortOptions.order' must be one of [fifo, legacy]",
+        )),
     }
 }

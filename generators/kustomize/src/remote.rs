@@ -8,7 +8,7 @@ use std::time::Duration;
 use whipstaff_generator::FileTree;
 
 /// Fetches what a kustomization names by address; the host implements it.
-pub trait RemoteSource: std::fmt::Debug {
+pub trait RemoteSource: std::fmt::Debug + Send + Sync {
     /// The content behind an `http` or `https` address.
     ///
     /// # Errors
@@ -260,7 +260,8 @@ fn timeout(text: &str) -> Option<Duration> {
         .iter()
         .find_map(|(unit, scale)| Some((text.strip_suffix(unit)?, *scale)))?;
     let number: f64 = number.parse().ok()?;
-    (number > 0.0 && number < 1e9).then(|| Duration::from_secs_f64(number * f64::from(scale) / 1_000.0))
+    (number > 0.0 && number < 1e9)
+        .then(|| Duration::from_secs_f64(number * f64::from(scale) / 1_000.0))
 }
 
 /// Undoes the escapes of a query.
@@ -293,12 +294,37 @@ mod tests {
     #[test]
     fn addresses_are_split_as_kustomize_splits_them() {
         let cases = [
-            ("https://github.com/org/repo/sub/dir?ref=v1", "https://github.com/org/repo", "sub/dir", "v1"),
-            ("github.com/org/repo//a", "https://github.com/org/repo", "a", ""),
-            ("git@github.com:org/repo.git/a", "git@github.com:org/repo.git", "/a", ""),
-            ("ssh://git@host.com/org/repo", "ssh://git@host.com/org/repo", "", ""),
+            (
+                "https://github.com/org/repo/sub/dir?ref=v1",
+                "https://github.com/org/repo",
+                "sub/dir",
+                "v1",
+            ),
+            (
+                "github.com/org/repo//a",
+                "https://github.com/org/repo",
+                "a",
+                "",
+            ),
+            (
+                "git@github.com:org/repo.git/a",
+                "git@github.com:org/repo.git",
+                "/a",
+                "",
+            ),
+            (
+                "ssh://git@host.com/org/repo",
+                "ssh://git@host.com/org/repo",
+                "",
+                "",
+            ),
             ("file:///tmp/repo//x", "file:///tmp/repo", "x", ""),
-            ("https://dev.azure.com/o/p/_git/r/x?version=main", "https://dev.azure.com/o/p/_git/r", "x", "main"),
+            (
+                "https://dev.azure.com/o/p/_git/r/x?version=main",
+                "https://dev.azure.com/o/p/_git/r",
+                "x",
+                "main",
+            ),
         ];
         for (address, url, folder, reference) in cases {
             let spec = RepoSpec::parse(address).unwrap();
@@ -306,7 +332,12 @@ mod tests {
             assert_eq!(spec.folder(), folder.trim_start_matches('/'));
             assert_eq!(spec.reference(), reference);
         }
-        for address in ["../base", "/abs", "https://host/only", "https://github.com/o/r//../../x"] {
+        for address in [
+            "../base",
+            "/abs",
+            "https://host/only",
+            "https://github.com/o/r//../../x",
+        ] {
             assert!(RepoSpec::parse(address).is_err(), "{address}");
         }
     }

@@ -9,7 +9,7 @@ use crate::{
 };
 use serde_json::{Number, Value as Json};
 use whipstaff_gotemplate::{
-    Bytes, FunctionError, Host, IntKind, List, ListType, Map, Runtime, Value, format,
+    Bytes, FunctionError, Host, IntKind, Kind, List, ListType, Map, Runtime, Value, format,
 };
 
 /// How JSON is written.
@@ -88,7 +88,9 @@ fn document(
             Json::String(crate::runes::text_of(text))
         }
         Value::List(list) if is_nil_list(list) && form == Form::Json => Json::Null,
-        Value::List(list) if list.list_type() == ListType::Byte => Json::String(byte_text(list)),
+        Value::List(list) if list.list_type() == ListType::Byte && form == Form::Json => {
+            Json::String(byte_text(list))
+        }
         Value::List(list) => {
             charge_items(runtime, list.len())?;
             let items = list.iter().map(|item| document(runtime, item, form, depth));
@@ -104,7 +106,16 @@ fn document(
             });
             Json::Object(entries.collect::<Result<_, FunctionError>>()?)
         }
-        Value::Host(host) => host_document(&**host)?,
+        Value::Host(host) => match host.entries() {
+            Some(entries) if form == Form::Native && host.kind() == Kind::Map => {
+                let entries = entries.into_iter().map(|(key, item)| {
+                    let key = crate::runes::text_of(&format::sprint(&[key]));
+                    Ok((key, document(runtime, &item, form, depth)?))
+                });
+                Json::Object(entries.collect::<Result<_, FunctionError>>()?)
+            }
+            _ => host_document(&**host)?,
+        },
     })
 }
 

@@ -78,7 +78,7 @@ fn codecs(dialect: Dialect) -> impl Iterator<Item = Function> {
         paths::functions(),
         random::functions(),
         regex::functions(),
-        semver::functions(),
+        semver::functions(dialect),
         urls::functions(),
     ]
     .into_iter()

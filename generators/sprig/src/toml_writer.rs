@@ -6,7 +6,7 @@ use crate::{
     lists::{charge_items, is_nil_list},
 };
 use serde_json::Value as Json;
-use whipstaff_gotemplate::{FunctionError, IntKind, Map, Runtime, Value, format};
+use whipstaff_gotemplate::{FunctionError, IntKind, Kind, Map, Runtime, Value, format};
 
 /// The TOML text of a value: of a map a document, of anything else the bare value.
 ///
@@ -41,6 +41,14 @@ fn plain(value: &Value) -> Result<Value, FunctionError> {
     let Value::Host(host) = value else {
         return Ok(value.clone());
     };
+    if host.kind() == Kind::Map
+        && let Some(entries) = host.entries()
+    {
+        let entries = entries.into_iter();
+        return Ok(Value::map(entries.filter_map(|(key, item)| {
+            key.as_bytes().map(|key| (key.clone(), item))
+        })));
+    }
     match host.to_json() {
         Some(Json::String(_)) if host.type_name() == "time.Time" => Ok(value.clone()),
         Some(document) => Ok(Value::from_json_integers(&document)),

@@ -7,7 +7,7 @@ use crate::{
 };
 use whipstaff_generator::yaml;
 use whipstaff_gotemplate::{
-    Dialect, Function, FunctionError, Runtime,
+    Dialect, Function, FunctionError, FunctionErrorKind, Runtime,
     Type::{Any, String as Text},
     Value,
 };
@@ -38,7 +38,12 @@ pub(crate) fn functions(dialect: Dialect) -> Vec<Function> {
 }
 
 pub(crate) fn to_yaml(runtime: &mut dyn Runtime, value: &Value) -> Outcome {
-    let document = json::to_document(runtime, value)?;
+    let document = json::to_document(runtime, value).map_err(|error| match error.kind {
+        FunctionErrorKind::Error => {
+            FunctionError::new(format!("error marshaling into JSON: {}", error.message))
+        }
+        _ => error,
+    })?;
     let text = yaml::marshal(&document).map_err(|error| FunctionError::new(error.to_string()))?;
     runtime.charge(text.len())?;
     Ok(text.strip_suffix('\n').unwrap_or(&text).into())

@@ -89,7 +89,7 @@ impl Templates {
         if !is_on {
             return Ok(templates);
         }
-        templates.folders = compile_all(files, root, layout, options)?;
+        templates.folders = compile_all(files, &root, layout, options)?;
         let is_outside = |path: &str| {
             let mut folders = templates.folders.iter();
             !folders.any(|folder| paths::contains(&folder.path, path))
@@ -137,16 +137,16 @@ impl Templates {
 /// The folder and what it includes, each once, an including one before those that it includes.
 fn compile_all(
     files: &FileTree,
-    root: String,
+    root: &str,
     layout: Layout,
     options: &TemplateOptions,
 ) -> Result<Vec<Folder>, Error> {
     let functions = Arc::new(functions());
-    let first = Folder::compile(files, &root, layout, options.clone(), &functions)?;
+    let first = Folder::compile(files, root, layout, options.clone(), &functions)?;
     let mut folders = vec![first];
     let mut next = 0;
     while let Some(folder) = folders.get(next) {
-        let (includer, included) = (folder.path.clone(), folder.included.clone());
+        let (parent, included) = (folder.path.clone(), folder.included.clone());
         for path in included {
             if folders.iter().any(|known| known.path == path) {
                 continue;
@@ -154,7 +154,7 @@ fn compile_all(
             let overlaps = |known: &&Folder| {
                 paths::contains(&known.path, &path) || paths::contains(&path, &known.path)
             };
-            let place = || Location::file(paths::join(&includer, crate::CONFIG_FILE));
+            let place = || Location::file(paths::join(&parent, crate::CONFIG_FILE));
             if let Some(known) = folders.iter().find(overlaps) {
                 let message = format!(
                     "included folder `{path}` and folder `{}` are in each other",

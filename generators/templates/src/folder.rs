@@ -32,6 +32,7 @@ pub enum Layout {
 }
 
 /// What becomes of a file. Of a template without an output only its definitions count.
+#[derive(Debug, Clone, Copy)]
 enum Role<'p> {
     Go { output: Option<&'p str> },
     Tera { output: Option<&'p str> },
@@ -91,17 +92,10 @@ impl Folder {
                 .as_deref()
                 .unwrap_or_default(),
         );
-        let set = TemplateSet::new(Arc::clone(functions)).with_delimiters(delimiters);
-        let roles = Roles {
-            layout,
-            go_suffix: options.go.then_some(options.template_suffix.as_deref()),
-            tera: options.tera,
-        };
-        let mut tera = Vec::new();
         let mut folder = Self {
             path: path.to_owned(),
             layout,
-            set,
+            set: TemplateSet::new(Arc::clone(functions)).with_delimiters(delimiters),
             templates: BTreeMap::new(),
             copies: Files::new(),
             readable: Arc::default(),
@@ -109,29 +103,15 @@ impl Folder {
             included: Vec::new(),
             warnings,
         };
-        for (name, content) in files.iter().filter(|(name, _)| !ignored.ignores(name)) {
-            let role = roles.of(name);
-            if matches!(role, Role::Tera { .. }) {
-                tera.push(TeraSource {
-                    name,
-                    scope: path,
-                    text: content,
-                });
-            }
-            folder.add(name, content, role)?;
-        }
-        if !tera.is_empty() {
-            let tera = TeraTemplates::compile(&tera, functions)
-                .map_err(|error| tera_error(path, error))?;
-            folder.set.set_foreign(Arc::new(tera));
-        }
+        let kept = files.iter().filter(|(name, _)| !ignored.ignores(name));
+        folder.add_all(kept, &options, functions)?;
         let outside = Outside {
             tree,
             folder: path,
             config_path: &config_path,
         };
-        let mut readable: Files = files
-            .iter()
+        let own = files.iter();
+        let mut readable = own
             .map(|(name, content)| (name.to_owned(), Arc::clone(content)))
             .collect();
         for included in &options.included_files {
@@ -143,6 +123,39 @@ impl Folder {
         folder.readable = Arc::new(readable);
         folder.defaults = options.values;
         Ok(folder)
+    }
+
+    fn add_all<'f>(
+        &mut self,
+        files: impl Iterator<Item = (&'f str, &'f Arc<[u8]>)>,
+        options: &TemplateOptions,
+        functions: &FunctionTable,
+    ) -> Result<(), Error> {
+        let roles = Roles {
+            layout: self.layout,
+            go: options.go,
+            go_suffix: options.template_suffix.as_deref(),
+            tera: options.tera,
+        };
+        let mut tera = Vec::new();
+        let scope = self.path.clone();
+        for (name, content) in files {
+            let role = roles.of(name);
+            if matches!(role, Role::Tera { .. }) {
+                tera.push(TeraSource {
+                    name,
+                    scope: &scope,
+                    text: content,
+                });
+            }
+            self.add(name, content, role)?;
+        }
+        if !tera.is_empty() {
+            let tera = TeraTemplates::compile(&tera, functions)
+                .map_err(|error| tera_error(&scope, error))?;
+            self.set.set_foreign(Arc::new(tera));
+        }
+        Ok(())
     }
 
     fn add(&mut self, name: &str, content: &Arc<[u8]>, role: Role<'_>) -> Result<(), Error> {
@@ -177,11 +190,11 @@ impl Folder {
     fn parse(&mut self, name: &str, content: &[u8]) -> Result<(), Error> {
         self.set
             .parse(name, content)
-            .map_err(|error| parse_error(&self.path, error))
+            .map_err(|error| parse_error(&self.path, &error))
     }
 }
 
-fn parse_error(folder: &str, error: ParseError) -> Error {
+fn parse_error(folder: &str, error: &ParseError) -> Error {
     let place = Location::line(paths::join(folder, &error.name), error.line);
     let message = format!("malformed template: {}", error.message);
     placed(ErrorKind::Source, message, place)
@@ -202,8 +215,8 @@ fn tera_error(folder: &str, error: TeraCompileError) -> Error {
 /// What decides on the role of a file.
 struct Roles<'o> {
     layout: Layout,
-    /// The suffix that was asked for, if there are Go templates at all.
-    go_suffix: Option<Option<&'o str>>,
+    go: bool,
+    go_suffix: Option<&'o str>,
     tera: bool,
 }
 
@@ -221,14 +234,14 @@ impl Roles<'_> {
                 output: given(output),
             };
         }
-        let Some(suffix) = self.go_suffix else {
+        if !self.go {
             return Role::Copy;
-        };
+        }
         if is_directory && name.ends_with(PARTIAL_SUFFIX) {
             return Role::Go { output: None };
         }
         let usual = if is_directory { GO_SUFFIX } else { "" };
-        let suffix = suffix.unwrap_or(usual);
+        let suffix = self.go_suffix.unwrap_or(usual);
         if is_directory && suffix.is_empty() && !is_manifest(name) {
             return Role::Copy;
         }

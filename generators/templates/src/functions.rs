@@ -92,10 +92,10 @@ fn lookup_functions() -> [Function; 6] {
             lookup(runtime, question(a, true), true)
         }),
         function("lookupList", QUESTION, |runtime, a| {
-            lookup_list(runtime, list_question(a, false))
+            lookup_list(runtime, &list_question(a, false))
         }),
         function("localLookupList", QUESTION, |runtime, a| {
-            lookup_list(runtime, list_question(a, true))
+            lookup_list(runtime, &list_question(a, true))
         }),
     ]
 }
@@ -128,6 +128,7 @@ fn text(arguments: &[Value], index: usize) -> String {
     bytes.map_or_else(String::new, |bytes| bytes.to_text().into_owned())
 }
 
+#[allow(clippy::unnecessary_wraps, reason = "the result of a function")]
 fn lent(runtime: &mut dyn Runtime, name: &str) -> Outcome {
     Ok(runtime.environment().value(name).unwrap_or_default())
 }
@@ -188,7 +189,7 @@ fn lookup(runtime: &mut dyn Runtime, question: LookupQuestion, must: bool) -> Ou
 }
 
 /// The items of a list. The API server leaves out what they all share.
-fn lookup_list(runtime: &mut dyn Runtime, question: LookupQuestion) -> Outcome {
+fn lookup_list(runtime: &mut dyn Runtime, question: &LookupQuestion) -> Outcome {
     let mut answer = runtime.environment().lookup(question.clone())?;
     let items = match answer.get_mut("items").map(Json::take) {
         Some(Json::Array(items)) => items,

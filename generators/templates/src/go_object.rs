@@ -220,7 +220,7 @@ pub(crate) fn api_resources(capabilities: &Capabilities) -> Value {
             kinds.push(serde_json::json!({"kind": kind}));
         }
     }
-    lists.sort_by(|(one, _), (other, _)| one.cmp(other));
+    lists.sort_by_key(|(group_version, _)| *group_version);
     let list = |(group_version, kinds): (&str, Vec<Json>)| {
         let entries = Map::from_iter([
             ("groupVersion".to_owned(), Json::from(group_version)),

@@ -70,9 +70,6 @@ impl IgnoreRules {
     }
 
     /// The tree without what is ignored.
-    ///
-    /// # Errors
-    /// None are to be expected: the files were in a tree before.
     #[must_use]
     pub fn kept(&self, files: &FileTree) -> FileTree {
         let mut kept = FileTree::new();
@@ -180,7 +177,7 @@ mod tests {
         for (rules, path, ignored) in cases {
             let files = tree(&[(".ignore", rules), (path, "")]);
             let rules = IgnoreRules::read(&files, ".ignore", IgnoreScope::Root).unwrap();
-            assert_eq!(rules.ignores(path), ignored, "{path} {:?}", files);
+            assert_eq!(rules.ignores(path), ignored, "{path} {files:?}");
         }
     }
 

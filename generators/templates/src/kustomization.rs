@@ -28,9 +28,8 @@ pub fn missing_kustomization(folder: &FileTree) -> Option<String> {
         // The files of a folder follow each other, so that it is enough to look at the last resource.
         match outermost {
             Some(folder) if resources.last() != Some(&folder) => resources.push(folder),
-            Some(_) => {}
             None if is_yaml(path) => resources.push(path),
-            None => {}
+            Some(_) | None => {}
         }
     }
     let mut kustomization = serde_json::json!({

@@ -145,10 +145,19 @@ impl TemplateOptions {
     fn apply(&mut self, written: Map<String, Json>) -> Result<(), String> {
         let written = Written::deserialize(Json::Object(written))
             .map_err(|error| format!("invalid options of templates: {error}"))?;
-        check_delimiter("leftTemplateDelimiter", &written.left_template_delimiter)?;
-        check_delimiter("rightTemplateDelimiter", &written.right_template_delimiter)?;
-        check_includes("includedFiles", &written.included_files)?;
-        check_includes("includedKustomizations", &written.included_kustomizations)?;
+        check_delimiter(
+            "leftTemplateDelimiter",
+            written.left_template_delimiter.as_ref(),
+        )?;
+        check_delimiter(
+            "rightTemplateDelimiter",
+            written.right_template_delimiter.as_ref(),
+        )?;
+        check_includes("includedFiles", written.included_files.as_ref())?;
+        check_includes(
+            "includedKustomizations",
+            written.included_kustomizations.as_ref(),
+        )?;
         replace(&mut self.template, written.template);
         replace(&mut self.template_suffix, written.template_suffix);
         replace(
@@ -177,8 +186,8 @@ fn replace<T>(place: &mut Option<T>, value: Option<T>) {
     }
 }
 
-fn check_delimiter(key: &str, delimiter: &Option<String>) -> Result<(), String> {
-    let text = delimiter.as_deref().unwrap_or_default();
+fn check_delimiter(key: &str, delimiter: Option<&String>) -> Result<(), String> {
+    let text = delimiter.map(String::as_str).unwrap_or_default();
     if text.len() > MAX_DELIMITER_LENGTH {
         return Err(format!(
             "`{key}` is longer than {MAX_DELIMITER_LENGTH} bytes"
@@ -190,8 +199,8 @@ fn check_delimiter(key: &str, delimiter: &Option<String>) -> Result<(), String> 
     Ok(())
 }
 
-fn check_includes(key: &str, paths: &Option<Vec<String>>) -> Result<(), String> {
-    let count = paths.as_ref().map_or(0, Vec::len);
+fn check_includes(key: &str, paths: Option<&Vec<String>>) -> Result<(), String> {
+    let count = paths.map_or(0, Vec::len);
     if count > MAX_INCLUDES {
         return Err(format!("`{key}` has more than {MAX_INCLUDES} entries"));
     }

@@ -35,7 +35,7 @@ fn capabilities() -> Capabilities {
 /// Renders below `app` with templating on.
 fn render_with(
     files: &[(&str, &str)],
-    options: Json,
+    options: &Json,
     change: impl FnOnce(&mut Input<'_>),
 ) -> Result<Expanded, Error> {
     let mut options = options.as_object().unwrap().clone();
@@ -49,13 +49,20 @@ fn render_with(
 }
 
 fn render(files: &[(&str, &str)]) -> Result<Expanded, Error> {
-    render_with(files, json!({}), |_| {})
+    render_with(files, &json!({}), |_| {})
 }
+
+/// Files, the kind of failure, and how its report begins.
+type Case = (
+    &'static [(&'static str, &'static str)],
+    ErrorKind,
+    &'static str,
+);
 
 #[test]
 fn failures_have_a_kind_and_a_place() {
-    let config = "app/.component-config.yaml";
-    let cases: [(&[(&str, &str)], ErrorKind, &str); 17] = [
+    const CONFIG: &str = "app/.component-config.yaml";
+    let cases: [Case; 17] = [
         (
             &[("app/a.yaml", "x\n{{ if }}")],
             ErrorKind::Source,
@@ -97,51 +104,51 @@ fn failures_have_a_kind_and_a_place() {
             "app/a.yaml:1:4: at <fromYaml",
         ),
         (
-            &[(config, "values: [")],
+            &[(CONFIG, "values: [")],
             ErrorKind::Source,
             "app/.component-config.yaml:2: cannot read YAML",
         ),
         (
-            &[(config, "[]")],
+            &[(CONFIG, "[]")],
             ErrorKind::Source,
             "app/.component-config.yaml: expected a map",
         ),
         (
-            &[(config, "templateSuffix: 1")],
+            &[(CONFIG, "templateSuffix: 1")],
             ErrorKind::Source,
             "app/.component-config.yaml: invalid options of templates: invalid type: integer `1`",
         ),
         (
-            &[(config, "includedFiles: [/etc/passwd]")],
+            &[(CONFIG, "includedFiles: [/etc/passwd]")],
             ErrorKind::Source,
             "app/.component-config.yaml: included path `/etc/passwd` is not relative",
         ),
         (
-            &[(config, "includedFiles: [../../x]")],
+            &[(CONFIG, "includedFiles: [../../x]")],
             ErrorKind::Source,
             "app/.component-config.yaml: included path `../../x` leads out of the files",
         ),
         (
-            &[(config, "includedFiles: [../none]")],
+            &[(CONFIG, "includedFiles: [../none]")],
             ErrorKind::Source,
             "app/.component-config.yaml: included path `../none` does not exist",
         ),
         (
             &[
-                (config, "includedKustomizations: [../app/x]"),
+                (CONFIG, "includedKustomizations: [../app/x]"),
                 ("app/x/a.yaml", ""),
             ],
             ErrorKind::Source,
             "app/.component-config.yaml: included path `../app/x` is not outside of the folder",
         ),
         (
-            &[(config, "includedKustomizations: [..]")],
+            &[(CONFIG, "includedKustomizations: [..]")],
             ErrorKind::Source,
             "app/.component-config.yaml: included folder `..` has the folder itself in it",
         ),
         (
             &[
-                (config, "templateSuffix: .t"),
+                (CONFIG, "templateSuffix: .t"),
                 ("app/a.yaml", ""),
                 ("app/a.yaml.t", ""),
             ],
@@ -217,7 +224,7 @@ fn options_that_cannot_be_are_refused() {
         (json!({"includedFiles": many}), "has more than 100 entries"),
         (json!({"values": []}), "invalid options of templates"),
     ] {
-        let error = render_with(&[("app/a", "")], options, |_| {}).unwrap_err();
+        let error = render_with(&[("app/a", "")], &options, |_| {}).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Parameters);
         assert!(error.report().contains(part), "{}", error.report());
     }
@@ -246,7 +253,7 @@ fn what_a_rendering_may_use_up_is_limited() {
         let many: Vec<_> = (0..50).map(|n| format!("app/files/{n}")).collect();
         let mut files = vec![("app/a.yaml", text), ("app/data", data.as_str())];
         files.extend(many.iter().map(|path| (path.as_str(), "")));
-        let error = render_with(&files, json!({}), |input| {
+        let error = render_with(&files, &json!({}), |input| {
             input.limits.steps = 200_000;
             input.limits.output_bytes = 5_000_000;
             input.limits.depth = 50;
@@ -269,13 +276,13 @@ fn included_folders_share_the_limits() {
         ("b/a.yaml", loops),
         ("c/a.yaml", loops),
     ];
-    let with_steps = |steps| render_with(&files, json!({}), |input| input.limits.steps = steps);
+    let with_steps = |steps| render_with(&files, &json!({}), |input| input.limits.steps = steps);
     assert!(with_steps(10_000).is_ok());
     let error = with_steps(2_500).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Limit);
     assert_eq!(error.location().unwrap().file, "c/a.yaml");
-    let error = render_with(&files, json!({}), |input| {
-        input.limits.time = Duration::ZERO
+    let error = render_with(&files, &json!({}), |input| {
+        input.limits.time = Duration::ZERO;
     });
     assert_eq!(error.unwrap_err().kind(), ErrorKind::Limit);
 }
@@ -303,7 +310,7 @@ fn random_values_come_from_the_seed_and_are_recorded() {
         ("app/a.yaml", "{{ randAlphaNum 20 }}"),
         ("app/b.yaml", "{{ randAlphaNum 20 }}"),
     ];
-    let with_seed = |seed| render_with(&files, json!({}), |input| input.seed = seed);
+    let with_seed = |seed| render_with(&files, &json!({}), |input| input.seed = seed);
     let key = [1; 32];
     let one = with_seed(Seed::Stable { key, now: 0 }).unwrap();
     let two = with_seed(Seed::Stable { key, now: 0 }).unwrap();
@@ -331,7 +338,7 @@ struct Files;
 struct PreparedFiles(ObjectSet);
 
 impl Generator for Files {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "files"
     }
 

@@ -112,6 +112,9 @@ fn convert(value: &Value, wanted: Type) -> Result<Value, FunctionError> {
         }
         (Type::Int, _) => whole(value).map(Value::int),
         (Type::Int64, _) => whole(value).map(Value::int64),
+        (Type::Uint32, _) => whole(value)
+            .and_then(|number| u32::try_from(number).ok())
+            .map(|number| Value::Uint(UintKind::Uint32, number.into())),
         (Type::Uint64, _) => whole(value)
             .and_then(|number| u64::try_from(number).ok())
             .map(|number| Value::Uint(UintKind::Uint64, number)),
@@ -176,6 +179,7 @@ fn name_of(wanted: Type) -> &'static str {
         Type::Bool => "bool",
         Type::Int => "int",
         Type::Int64 => "int64",
+        Type::Uint32 => "uint32",
         Type::Uint64 => "uint64",
         Type::Float64 => "float64",
         Type::String => "string",

@@ -55,12 +55,16 @@ impl<'t> Frame<'_, 't, '_> {
             },
             Type::Int => (int.map(Value::int), "integer"),
             Type::Int64 => (int.map(Value::int64), "integer"),
+            Type::Uint32 => {
+                let uint = number.and_then(|number| number.uint);
+                // Go takes the lowest bits of what is too large.
+                let low = |uint: u64| Value::Uint(UintKind::Uint32, u64::from(uint as u32));
+                (uint.map(low), "unsigned integer")
+            }
             Type::Uint64 => {
                 let uint = number.and_then(|number| number.uint);
-                (
-                    uint.map(|uint| Value::Uint(UintKind::Uint64, uint)),
-                    "unsigned integer",
-                )
+                let all = |uint| Value::Uint(UintKind::Uint64, uint);
+                (uint.map(all), "unsigned integer")
             }
             Type::Float64 => (
                 number.and_then(|number| number.float).map(Value::Float),
@@ -99,6 +103,7 @@ impl<'t> Frame<'_, 't, '_> {
             | (Type::Bool, Value::Bool(_))
             | (Type::Int, Value::Int(IntKind::Int, _))
             | (Type::Int64, Value::Int(IntKind::Int64, _))
+            | (Type::Uint32, Value::Uint(UintKind::Uint32, _))
             | (Type::Uint64, Value::Uint(UintKind::Uint64, _))
             | (Type::Float64, Value::Float(_))
             | (Type::String, Value::String(_)) => Ok(value),
@@ -165,6 +170,7 @@ fn name_of(wanted: Type) -> &'static str {
         Type::Bool => "bool",
         Type::Int => "int",
         Type::Int64 => "int64",
+        Type::Uint32 => "uint32",
         Type::Uint64 => "uint64",
         Type::Float64 => "float64",
         Type::String => "string",

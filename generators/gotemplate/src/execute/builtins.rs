@@ -117,7 +117,7 @@ fn length(item: &Evaluated) -> Returned {
         Some(length) => Ok(Evaluated::concrete(Value::int(length as i64))),
         None => Err(FunctionError::new(format!(
             "len of type {}",
-            item.value.type_name()
+            item.value.pointed_type_name()
         ))),
     }
 }

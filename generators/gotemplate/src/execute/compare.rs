@@ -1,7 +1,7 @@
 //! Comparison (`text/template/funcs.go`, `eq` to `ge`).
 
 use super::evaluated::Evaluated;
-use crate::{FunctionError, Value, format::sprintf};
+use crate::{FunctionError, Host, Kind, Value, format::sprintf};
 use std::rc::Rc;
 
 /// Which order is asked for; the others are the opposites of these.
@@ -18,6 +18,8 @@ enum Basic<'a> {
     Int(i64),
     Uint(u64),
     Float(f64),
+    /// Only ever compared with its like, by what it prints.
+    Complex(&'a dyn Host),
     String(&'a [u8]),
 }
 
@@ -29,6 +31,7 @@ impl<'a> Basic<'a> {
             Value::Uint(_, value) => Some(Self::Uint(*value)),
             Value::Float(value) => Some(Self::Float(*value)),
             Value::String(value) => Some(Self::String(value)),
+            Value::Host(host) if host.kind() == Kind::Complex128 => Some(Self::Complex(&**host)),
             Value::Nil | Value::List(_) | Value::Map(_) | Value::Host(_) => None,
         }
     }
@@ -55,6 +58,9 @@ fn equals(left: &Value, right: &Value) -> Result<bool, FunctionError> {
         (Some(Basic::Int(left)), Some(Basic::Int(right))) => Ok(left == right),
         (Some(Basic::Uint(left)), Some(Basic::Uint(right))) => Ok(left == right),
         (Some(Basic::Float(left)), Some(Basic::Float(right))) => Ok(left == right),
+        (Some(Basic::Complex(left)), Some(Basic::Complex(right))) => {
+            Ok(left.print() == right.print())
+        }
         (Some(Basic::String(left)), Some(Basic::String(right))) => Ok(left == right),
         (Some(Basic::Int(int)), Some(Basic::Uint(uint)))
         | (Some(Basic::Uint(uint)), Some(Basic::Int(int))) => Ok(u64::try_from(int) == Ok(uint)),
@@ -72,10 +78,12 @@ fn equals_other(left: &Value, right: &Value) -> Result<bool, FunctionError> {
     match (left, right) {
         (Value::Nil, Value::Nil) => Ok(true),
         (Value::Nil, _) | (_, Value::Nil) => Ok(false),
-        (Value::Host(one), Value::Host(other)) if one.kind() == other.kind() => {
+        (Value::Host(one), Value::Host(other))
+            if one.kind() == other.kind() && one.kind() != Kind::Map =>
+        {
             Ok(Rc::ptr_eq(one, other)
                 || one.type_name() == other.type_name()
-                    && one.kind() == crate::Kind::Struct
+                    && one.kind() == Kind::Struct
                     && one.print() == other.print())
         }
         _ if left.kind() != right.kind() => {
@@ -106,7 +114,9 @@ pub(super) fn compare(
         Basic::of(right).ok_or_else(bad_type)?,
     );
     let less = match (one, other) {
-        (Basic::Bool(_), Basic::Bool(_)) => return Err(bad_type()),
+        (Basic::Bool(_), Basic::Bool(_)) | (Basic::Complex(_), Basic::Complex(_)) => {
+            return Err(bad_type());
+        }
         (Basic::Int(left), Basic::Int(right)) => left < right,
         (Basic::Uint(left), Basic::Uint(right)) => left < right,
         (Basic::Float(left), Basic::Float(right)) => left < right,

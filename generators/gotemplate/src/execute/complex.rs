@@ -20,7 +20,7 @@ impl Host for Complex {
     }
 
     fn kind(&self) -> Kind {
-        Kind::Struct
+        Kind::Complex128
     }
 
     fn truth(&self) -> bool {

@@ -39,7 +39,7 @@ fn index_once(item: &Value, key: &Value) -> Returned {
         Value::Host(host) if host.kind() == Kind::Map => index_host(&**host, key),
         _ => Err(FunctionError::new(format!(
             "can't index item of type {}",
-            item.type_name()
+            item.pointed_type_name()
         ))),
     }
 }

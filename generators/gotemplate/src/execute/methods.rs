@@ -30,6 +30,7 @@ const MAX_DOCUMENT_DEPTH: usize = 1_000;
 
 const NONE: &[Type] = &[];
 const STRING: &[Type] = &[Type::String];
+const WRITER: &[Type] = &[Type::Host("io.Writer")];
 const DURATION: &[Type] = &[Type::Host("time.Duration")];
 
 /// The method of a name, if the value's type has it.
@@ -49,6 +50,8 @@ pub(super) fn find(value: &Value, name: &str) -> Option<NativeMethod> {
             "Table" => method(STRING, table),
             "PathValue" => method(STRING, path_value),
             "YAML" => method(NONE, yaml),
+            // No template has a writer to give.
+            "Encode" => method(WRITER, |_, _| Ok(Value::Nil)),
             _ => None,
         },
         Value::Int(IntKind::Month, _) if name == "String" => {

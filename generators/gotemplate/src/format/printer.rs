@@ -294,14 +294,25 @@ impl Printer {
     }
 
     fn map(&mut self, map: &Map, verb: char) {
-        let (open, separator, close) = self.brackets(map.map_type().name);
+        let entries = map.entries().into_iter();
+        let entries = entries.map(|(key, value)| (Value::String(key), value));
+        self.entries(map.map_type().name, entries, verb);
+    }
+
+    fn entries(
+        &mut self,
+        type_name: &str,
+        entries: impl IntoIterator<Item = (Value, Value)>,
+        verb: char,
+    ) {
+        let (open, separator, close) = self.brackets(type_name);
         self.write(if self.flags.go_syntax { b"" } else { b"map" });
         self.write(open.as_bytes());
-        for (index, (key, value)) in map.entries().into_iter().enumerate() {
+        for (index, (key, value)) in entries.into_iter().enumerate() {
             if index > 0 {
                 self.write(separator);
             }
-            self.value(&Value::String(key), verb);
+            self.value(&key, verb);
             self.write(b":");
             self.value(&value, verb);
             if self.stopped {
@@ -312,6 +323,11 @@ impl Printer {
     }
 
     fn host(&mut self, value: &Value, host: &dyn Host, verb: char) {
+        if host.kind() == Kind::Map
+            && let Some(entries) = host.entries()
+        {
+            return self.nested(|printer| printer.entries(host.type_name(), entries, verb));
+        }
         match verb {
             'v' | 's' | 'x' | 'X' | 'q' => self.string(&host.print(), verb),
             _ if self.erroring => self.write(&host.print()),

@@ -32,7 +32,11 @@ impl Session<'_> {
     pub(super) fn make_objects(&mut self, target: &Target<'_>) -> Result<ResourceSet> {
         let mut all = self.accumulate(target, Accumulator::default())?;
         add_hashes(&mut self.store, all.set.items())?;
-        fix_references(&mut self.store, all.set.items(), &all.configuration.name_reference)?;
+        fix_references(
+            &mut self.store,
+            all.set.items(),
+            &all.configuration.name_reference,
+        )?;
         let specs = &all.configuration.var_reference;
         all.variables
             .resolve(&mut self.store, all.set.items(), specs, &mut self.warnings)?;
@@ -47,7 +51,7 @@ impl Session<'_> {
         let kustomization = target.kustomization();
         self.add_resources(target, &mut all, &kustomization.resources)
             .map_err(|error| error.within("accumulating resources"))?;
-        all.configuration.merge(&self.configuration(target)?)?;
+        all.configuration.merge(&configuration(target)?)?;
         let crds = crds::configuration(&target.loader, &kustomization.crds).map_err(|error| {
             error.within(format!("loading CRDs [{}]", kustomization.crds.join(" ")))
         })?;
@@ -60,29 +64,9 @@ impl Session<'_> {
         self.run_steps(&mut all.set, &steps)?;
         self.validate(target, &mut all.set)?;
         let variables = kustomization.vars.as_deref().unwrap_or_default();
-        all.variables.register(&self.store, &mut all.set, variables)?;
+        all.variables
+            .register(&self.store, &mut all.set, variables)?;
         Ok(all)
-    }
-
-    fn configuration(&self, target: &Target<'_>) -> Result<Configuration> {
-        let mut configuration = default_configuration().clone();
-        let mut own = Configuration::default();
-        for path in &target.kustomization().configurations {
-            let content = target.loader.load(path)?;
-            let text = read_text(&content)?;
-            let unmarshal = |error: BuildError| {
-                error.within("error unmarshaling JSON: while decoding JSON")
-            };
-            let value = yaml::from_str_strict(text).map_err(|error| fail(error.to_string()))?;
-            let mut read: Configuration =
-                decode(value, &schema::CONFIGURATION, Mode::KnownFields).map_err(unmarshal)?;
-            read.sort();
-            own.merge(&read)?;
-        }
-        if !target.kustomization().configurations.is_empty() {
-            configuration.merge(&own)?;
-        }
-        Ok(configuration)
     }
 
     /// Adds files and bases.
@@ -110,7 +94,9 @@ impl Session<'_> {
                 Err(error) => return Err(both(error)),
             };
             let origin = target.origin.as_ref().map(|origin| origin.append(path));
-            let base = self.load_below(target, loader, origin, false).map_err(both)?;
+            let base = self
+                .load_below(target, loader, origin, false)
+                .map_err(both)?;
             self.add_base(&base, all).map_err(both)?;
         }
         Ok(())
@@ -165,7 +151,9 @@ impl Session<'_> {
             (true, false) => wrong(format!(
                 "expected kind '{COMPONENT_KIND}' for path '{root}' but got '{kind}'"
             )),
-            (false, true) => wrong(format!("expected kind != '{COMPONENT_KIND}' for path '{root}'")),
+            (false, true) => wrong(format!(
+                "expected kind != '{COMPONENT_KIND}' for path '{root}'"
+            )),
             _ => Ok(base),
         }
     }
@@ -186,13 +174,10 @@ impl Session<'_> {
     fn add_components(&mut self, target: &Target<'_>, start: Accumulator) -> Result<Accumulator> {
         let mut all = start;
         for path in &target.kustomization().components {
-            let loader = target
-                .loader
-                .enter(path)
-                .map_err(|error| {
-                    let message = format!("loader.New {}", go_quote(error.message()));
-                    error.reworded(message)
-                })?;
+            let loader = target.loader.enter(path).map_err(|error| {
+                let message = format!("loader.New {}", go_quote(error.message()));
+                error.reworded(message)
+            })?;
             let origin = target.origin.as_ref().map(|origin| origin.append(path));
             let result = self
                 .load_below(target, loader, origin, true)
@@ -216,7 +201,7 @@ impl Session<'_> {
         Ok(all)
     }
 
-    fn run_steps(&mut self, set: &mut ResourceSet, steps: &[Step]) -> Result<()> {
+    pub(super) fn run_steps(&mut self, set: &mut ResourceSet, steps: &[Step]) -> Result<()> {
         for step in steps {
             step.transformer.run(&mut self.store, set)?;
             if let Some(origin) = &step.origin {
@@ -236,14 +221,15 @@ impl Session<'_> {
                 .iter()
                 .map(|resource| {
                     let mut arena = Arena::default();
-                    let node = resource.node().map(|node| arena.copy_from(&self.store.arena, node));
+                    let node = resource
+                        .node()
+                        .map(|node| arena.copy_from(&self.store.arena, node));
                     (resource.current_id(&self.store), arena, node)
                 })
                 .collect();
             step.transformer.run(&mut self.store, set)?;
-            self.compare(&before, set).map_err(|error| {
-                error.within("validator shouldn't modify the resource map")
-            })?;
+            self.compare(&before, set)
+                .map_err(|error| error.within("validator shouldn't modify the resource map"))?;
         }
         Ok(())
     }
@@ -278,4 +264,25 @@ impl Session<'_> {
         }
         Ok(())
     }
+}
+
+/// The defaults and what the files of a kustomization add.
+fn configuration(target: &Target<'_>) -> Result<Configuration> {
+    let mut configuration = default_configuration().clone();
+    let mut own = Configuration::default();
+    for path in &target.kustomization().configurations {
+        let content = target.loader.load(path)?;
+        let text = read_text(&content)?;
+        let unmarshal =
+            |error: BuildError| error.within("error unmarshaling JSON: while decoding JSON");
+        let value = yaml::from_str_strict(text).map_err(|error| fail(error.to_string()))?;
+        let mut read: Configuration =
+            decode(value, &schema::CONFIGURATION, Mode::KnownFields).map_err(unmarshal)?;
+        read.sort();
+        own.merge(&read)?;
+    }
+    if !target.kustomization().configurations.is_empty() {
+        configuration.merge(&own)?;
+    }
+    Ok(configuration)
 }

@@ -43,9 +43,15 @@ fn read(text: &str) -> Result<Map<String, Value>> {
     }
     let prefix = "error unmarshaling JSON: while decoding JSON: ";
     let (value, prefix): (Value, &str) = if text.starts_with('{') {
-        (serde_json::from_str(text).map_err(|error| malformed(error.to_string()))?, "")
+        (
+            serde_json::from_str(text).map_err(|error| malformed(error.to_string()))?,
+            "",
+        )
     } else {
-        (yaml::from_str(text).map_err(|error| malformed(error.to_string()))?, prefix)
+        (
+            yaml::from_str(text).map_err(|error| malformed(error.to_string()))?,
+            prefix,
+        )
     };
     let wrong = |value: &Value| {
         let kind = match value {
@@ -62,7 +68,10 @@ fn read(text: &str) -> Result<Map<String, Value>> {
         Value::Object(map) => {
             let mut values: Vec<_> = map.iter().collect();
             values.sort_by(|first, second| first.0.cmp(second.0));
-            match values.iter().find(|(_, value)| !value.is_object() && !value.is_null()) {
+            match values
+                .iter()
+                .find(|(_, value)| !value.is_object() && !value.is_null())
+            {
                 Some((_, value)) => Err(wrong(value)),
                 None => Ok(map),
             }
@@ -72,9 +81,14 @@ fn read(text: &str) -> Result<Map<String, Value>> {
     }
 }
 
-fn properties<'d>(definitions: &'d Map<String, Value>, name: &str) -> Option<&'d Map<String, Value>> {
+fn properties<'d>(
+    definitions: &'d Map<String, Value>,
+    name: &str,
+) -> Option<&'d Map<String, Value>> {
     let definition = definitions.get(name)?.as_object()?;
-    let (_, schema) = definition.iter().find(|(key, _)| key.eq_ignore_ascii_case("schema"))?;
+    let (_, schema) = definition
+        .iter()
+        .find(|(key, _)| key.eq_ignore_ascii_case("schema"))?;
     schema.get("properties")?.as_object()
 }
 

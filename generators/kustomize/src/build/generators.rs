@@ -28,7 +28,11 @@ pub(super) struct GeneratorStep {
 
 impl Session<'_> {
     /// Runs all generators of a kustomization, and adds what they make.
-    pub(super) fn run_generators(&mut self, target: &Target<'_>, all: &mut Accumulator) -> Result<()> {
+    pub(super) fn run_generators(
+        &mut self,
+        target: &Target<'_>,
+        all: &mut Accumulator,
+    ) -> Result<()> {
         let mut steps = self.own_generators(target)?;
         let plugins = self
             .plugin_generators(target)
@@ -60,13 +64,22 @@ impl Session<'_> {
             });
         };
         let lists = [
-            (DataKind::ConfigMap, "ConfigMapGenerator", &kustomization.config_map_generator),
-            (DataKind::Secret, "SecretGenerator", &kustomization.secret_generator),
+            (
+                DataKind::ConfigMap,
+                "ConfigMapGenerator",
+                &kustomization.config_map_generator,
+            ),
+            (
+                DataKind::Secret,
+                "SecretGenerator",
+                &kustomization.secret_generator,
+            ),
         ];
         for (kind, name, list) in lists {
             for args in list {
                 let mut args = args.clone();
-                args.options = merged_options(args.options, kustomization.generator_options.as_ref());
+                args.options =
+                    merged_options(args.options, kustomization.generator_options.as_ref());
                 add(name, Generator::Data(kind, Box::new(args)));
             }
         }
@@ -83,22 +96,29 @@ impl Session<'_> {
             let config = chart_config(&chart, &globals);
             let chart = Chart::new(&target.loader, &self.helm, chart, &globals)
                 .map_err(|error| trouble(&error, "HelmChartInflationGenerator", &config))?;
-            add("HelmChartInflationGenerator", Generator::Chart(Box::new(chart)));
+            add(
+                "HelmChartInflationGenerator",
+                Generator::Chart(Box::new(chart)),
+            );
         }
         Ok(steps)
     }
 
     fn generate(&mut self, target: &Target<'_>, generator: &Generator) -> Result<Vec<Resource>> {
         match generator {
-            Generator::Data(kind, args) => {
-                Ok(vec![make_data_object(&mut self.store, &target.loader, *kind, args)?])
-            }
+            Generator::Data(kind, args) => Ok(vec![make_data_object(
+                &mut self.store,
+                &target.loader,
+                *kind,
+                args,
+            )?]),
             Generator::Policy(args) => make_policy_account(&mut self.store, args),
             Generator::Chart(chart) => {
                 let resources = chart.inflate(&mut self.store, &target.loader, self.charts)?;
                 let mut set = ResourceSet::default();
-                set.append_all(&self.store, resources)
-                    .map_err(|error| fail(format!("could not parse bytes into resource map: {error}")))?;
+                set.append_all(&self.store, resources).map_err(|error| {
+                    fail(format!("could not parse bytes into resource map: {error}"))
+                })?;
                 Ok(set.into_items())
             }
         }
@@ -117,7 +137,10 @@ fn chart_config<C: serde::Serialize, G: serde::Serialize>(chart: &C, globals: &G
 }
 
 /// The options of an entry over those of the kustomization; switches that are on in either are on.
-fn merged_options(local: Option<GeneratorOptions>, global: Option<&GeneratorOptions>) -> Option<GeneratorOptions> {
+fn merged_options(
+    local: Option<GeneratorOptions>,
+    global: Option<&GeneratorOptions>,
+) -> Option<GeneratorOptions> {
     let Some(global) = global else { return local };
     let mut merged = global.clone();
     let local = local.unwrap_or_default();

@@ -9,11 +9,13 @@ mod output;
 mod plugins;
 mod session;
 mod target;
+mod transform_objects;
 mod transformer;
 mod transformers;
 mod variables;
 
 pub use output::{Built, BuiltObject};
+pub(crate) use transform_objects::transform_objects;
 
 use crate::error::Result;
 use crate::files::{FileSystem, LoadRestrictor, Loader};
@@ -133,7 +135,12 @@ fn run(session: &mut Session<'_>, loader: Loader<'_>, options: &BuildOptions<'_>
         None => Some(&fifo),
     };
     sort(&session.store, &mut set, order)?;
-    let asks = |word: &str| kustomization.build_metadata.iter().any(|option| option == word);
+    let asks = |word: &str| {
+        kustomization
+            .build_metadata
+            .iter()
+            .any(|option| option == word)
+    };
     bookkeeping::finish(
         &mut session.store,
         set.items(),

@@ -68,7 +68,13 @@ impl Origin {
     pub(super) fn of_plugin(store: &Store, config: &Resource) -> Option<Self> {
         let text = config.annotation(store, annotation::ORIGIN)?;
         let value = yaml::from_str(text).ok()?;
-        let field = |name: &str| value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let field = |name: &str| {
+            value
+                .get(name)
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+                .to_owned()
+        };
         Some(Self {
             repo: field("repo"),
             reference: field("ref"),
@@ -135,7 +141,11 @@ pub(super) fn set_origin(store: &mut Store, resource: &Resource, origin: &Origin
 }
 
 /// Notes where objects come from that do not say so.
-pub(super) fn add_origins(store: &mut Store, resources: &[Resource], origin: &Origin) -> Result<()> {
+pub(super) fn add_origins(
+    store: &mut Store,
+    resources: &[Resource],
+    origin: &Origin,
+) -> Result<()> {
     for resource in resources {
         if resource.annotation(store, annotation::ORIGIN).is_none() {
             set_origin(store, resource, origin)?;
@@ -145,7 +155,11 @@ pub(super) fn add_origins(store: &mut Store, resources: &[Resource], origin: &Or
 }
 
 /// Notes what has been done to objects; those without an origin count as made by it.
-pub(super) fn add_transformation(store: &mut Store, resources: &[Resource], origin: &Origin) -> Result<()> {
+pub(super) fn add_transformation(
+    store: &mut Store,
+    resources: &[Resource],
+    origin: &Origin,
+) -> Result<()> {
     for resource in resources {
         if resource.annotation(store, annotation::ORIGIN).is_none() {
             set_origin(store, resource, origin)?;
@@ -165,7 +179,17 @@ pub(super) fn add_transformation(store: &mut Store, resources: &[Resource], orig
 
 /// An entry that was read, with its fields in the order that they are written in.
 fn reorder(value: &Value) -> Value {
-    let names = ["path", "repo", "ref", "configuredIn", "configuredBy", "apiVersion", "kind", "name", "namespace"];
+    let names = [
+        "path",
+        "repo",
+        "ref",
+        "configuredIn",
+        "configuredBy",
+        "apiVersion",
+        "kind",
+        "name",
+        "namespace",
+    ];
     let Value::Object(map) = value else {
         return value.clone();
     };

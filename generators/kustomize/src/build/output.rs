@@ -30,7 +30,10 @@ pub struct Built {
 
 impl Built {
     pub(super) fn new(store: &Store, resources: &[Resource]) -> Result<Self> {
-        let objects: Result<Vec<_>> = resources.iter().map(|resource| object(store, resource)).collect();
+        let objects: Result<Vec<_>> = resources
+            .iter()
+            .map(|resource| object(store, resource))
+            .collect();
         Ok(Self {
             objects: objects?,
             warnings: Vec::new(),
@@ -58,13 +61,21 @@ impl Built {
 
     /// The text that `kustomize build` prints.
     pub fn to_yaml(&self) -> String {
-        let texts: Vec<&str> = self.objects.iter().map(|object| object.yaml.as_str()).collect();
+        let texts: Vec<&str> = self
+            .objects
+            .iter()
+            .map(|object| object.yaml.as_str())
+            .collect();
         texts.join("---\n")
     }
 
     /// The names and contents of the files that `kustomize build --output` writes to a folder.
     pub fn files(&self) -> Vec<(String, &str)> {
-        let namespaces: BTreeSet<&str> = self.objects.iter().filter_map(|object| object.namespace.as_deref()).collect();
+        let namespaces: BTreeSet<&str> = self
+            .objects
+            .iter()
+            .filter_map(|object| object.namespace.as_deref())
+            .collect();
         let many = namespaces.len() > 1;
         let name = |object: &BuiltObject| {
             let mut parts: Vec<&str> = Vec::new();
@@ -76,13 +87,17 @@ impl Built {
             parts.extend([object.version.as_str(), &object.kind, &object.name]);
             format!("{}.yaml", parts.join("_").to_lowercase())
         };
-        self.objects.iter().map(|object| (name(object), object.yaml.as_str())).collect()
+        self.objects
+            .iter()
+            .map(|object| (name(object), object.yaml.as_str()))
+            .collect()
     }
 }
 
 fn object(store: &Store, resource: &Resource) -> Result<BuiltObject> {
     let value = resource.value(store).map_err(|error| {
-        let keeps_map = error.message() == UNSUPPORTED_KEYS || error.message().starts_with("json: ");
+        let keeps_map =
+            error.message() == UNSUPPORTED_KEYS || error.message().starts_with("json: ");
         let map = match resource.node() {
             Some(root) if keeps_map => go_syntax(&store.arena, root, true),
             _ => "map[string]interface {}(nil)".to_owned(),
@@ -90,7 +105,9 @@ fn object(store: &Store, resource: &Resource) -> Result<BuiltObject> {
         error.within(map)
     })?;
     let yaml = yaml::marshal(&value).map_err(|error| {
-        let root = resource.node().map(|root| go_syntax(&store.arena, root, true));
+        let root = resource
+            .node()
+            .map(|root| go_syntax(&store.arena, root, true));
         crate::error::fail(format!("{}: {}", root.unwrap_or_default(), error.message()))
     })?;
     let id = resource.current_id(store);

@@ -14,7 +14,10 @@ use crate::configuration::FieldSpecs;
 use crate::error::{BuildError, BuildErrorKind, Result, fail};
 use crate::files::Loader;
 use crate::generate::{Chart, DataKind, PolicyArgs};
-use crate::kustomization::{GeneratorArgs, HelmChart, HelmGlobals, Image, Mode, Patch, Replica, ReplacementField, Selector, decode, schema};
+use crate::kustomization::{
+    GeneratorArgs, HelmChart, HelmGlobals, Image, Mode, Patch, ReplacementField, Replica, Selector,
+    decode, schema,
+};
 use crate::resource::{Resource, Store, read_objects, read_text};
 use crate::transform::{RoleBindingSubjects, ValueTarget};
 use serde::Deserialize;
@@ -57,7 +60,7 @@ struct Metadata {
 /// A plugin that is ready.
 enum Plugin {
     Generator(Generator),
-    Transformer(Transformer),
+    Transformer(Box<Transformer>),
 }
 
 impl Session<'_> {
@@ -83,13 +86,17 @@ impl Session<'_> {
     }
 
     /// The transformers that objects configure.
-    pub(super) fn plugin_transformers(&mut self, target: &Target<'_>, entries: &[String]) -> Result<Vec<Step>> {
+    pub(super) fn plugin_transformers(
+        &mut self,
+        target: &Target<'_>,
+        entries: &[String],
+    ) -> Result<Vec<Step>> {
         let configs = self.plugin_configs(target, entries, "configuring external transformer")?;
         let mut steps = Vec::new();
         for config in configs {
             match self.plugin(target, &config)? {
                 Plugin::Transformer(transformer) => steps.push(Step {
-                    transformer,
+                    transformer: *transformer,
                     origin: Origin::of_plugin(&self.store, &config),
                 }),
                 Plugin::Generator(_) => return Err(self.not_a(&config, "transformer")),
@@ -106,7 +113,12 @@ impl Session<'_> {
     }
 
     /// The objects that stand in a list themselves, or in files and folders.
-    fn plugin_configs(&mut self, target: &Target<'_>, entries: &[String], action: &str) -> Result<Vec<Resource>> {
+    fn plugin_configs(
+        &mut self,
+        target: &Target<'_>,
+        entries: &[String],
+        action: &str,
+    ) -> Result<Vec<Resource>> {
         let mut all = Accumulator::default();
         let mut paths = Vec::new();
         for entry in entries {
@@ -169,10 +181,15 @@ impl Session<'_> {
             }
             _ => builtin_transformer(&mut self.store, loader, kind, value)?,
         };
-        Ok(transformer.map(Plugin::Transformer))
+        Ok(transformer.map(|transformer| Plugin::Transformer(Box::new(transformer))))
     }
 
-    fn builtin_generator(&self, loader: &Loader<'_>, kind: &str, value: &Value) -> Result<Option<Generator>> {
+    fn builtin_generator(
+        &self,
+        loader: &Loader<'_>,
+        kind: &str,
+        value: &Value,
+    ) -> Result<Option<Generator>> {
         let data = match kind {
             "ConfigMapGenerator" => DataKind::ConfigMap,
             "SecretGenerator" => DataKind::Secret,
@@ -201,7 +218,10 @@ impl Session<'_> {
 }
 
 /// `yaml.Unmarshal`, which passes over what it does not know.
-fn unmarshal<T: serde::de::DeserializeOwned>(value: Value, shape: &'static schema::Struct) -> Result<T> {
+fn unmarshal<T: serde::de::DeserializeOwned>(
+    value: Value,
+    shape: &'static schema::Struct,
+) -> Result<T> {
     decode(value, shape, Mode::Lenient)
         .map_err(|error| error.within("error unmarshaling JSON: while decoding JSON"))
 }
@@ -213,7 +233,12 @@ fn builtin_transformer(
     value: Value,
 ) -> Result<Option<Transformer>> {
     let config: Config = unmarshal(value, &schema::PLUGIN)?;
-    let needed = || config.field_specs.clone().ok_or_else(|| fail("fieldSpecs is not expected to be nil"));
+    let needed = || {
+        config
+            .field_specs
+            .clone()
+            .ok_or_else(|| fail("fieldSpecs is not expected to be nil"))
+    };
     let specs = config.field_specs.clone().unwrap_or_default();
     let prefix = || -> Result<Transformer> {
         let (text, specs) = (config.prefix.clone(), needed()?);
@@ -241,16 +266,24 @@ fn builtin_transformer(
             unset_only: config.unset_only,
             subjects: RoleBindingSubjects::parse(&config.set_role_binding_subjects)?,
         },
-        "PatchJson6902Transformer" => {
-            load_json_patch(loader, config.target.as_ref(), &config.path, &config.json_op)?
-        }
-        "PatchStrategicMergeTransformer" => {
-            Transformer::MergePatches(load_merge_patches(store, loader, &config.paths, &config.patches)?)
-        }
+        "PatchJson6902Transformer" => load_json_patch(
+            loader,
+            config.target.as_ref(),
+            &config.path,
+            &config.json_op,
+        )?,
+        "PatchStrategicMergeTransformer" => Transformer::MergePatches(load_merge_patches(
+            store,
+            loader,
+            &config.paths,
+            &config.patches,
+        )?),
         "PrefixTransformer" => prefix()?,
         "SuffixTransformer" => suffix()?,
         "PrefixSuffixTransformer" => Transformer::Many(vec![prefix()?, suffix()?]),
-        "ReplacementTransformer" => Transformer::Replacements(load_replacements(loader, &config.replacements)?),
+        "ReplacementTransformer" => {
+            Transformer::Replacements(load_replacements(loader, &config.replacements)?)
+        }
         "ReplicaCountTransformer" => Transformer::Replicas {
             replica: config.replica.clone(),
             specs,
@@ -263,7 +296,12 @@ fn builtin_transformer(
 fn value_transformer(loader: &Loader<'_>, config: Config) -> Result<Transformer> {
     let mut value = config.value.trim().to_owned();
     if value.is_empty() {
-        loader.root().rsplit('/').next().unwrap_or_default().clone_into(&mut value);
+        loader
+            .root()
+            .rsplit('/')
+            .next()
+            .unwrap_or_default()
+            .clone_into(&mut value);
     }
     let mut targets = config.targets;
     if !config.target_file_path.is_empty() {

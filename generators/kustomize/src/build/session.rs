@@ -45,7 +45,10 @@ impl<'a> Session<'a> {
     /// When it cannot be read, or is not known.
     pub(super) fn set_schema(&mut self, target: &Target<'_>, is_top: bool) -> Result<()> {
         let openapi = &target.kustomization().openapi;
-        let content = openapi.get("path").map(|path| target.loader.load(path)).transpose()?;
+        let content = openapi
+            .get("path")
+            .map(|path| target.loader.load(path))
+            .transpose()?;
         let document = content.as_deref().map(read_text).transpose()?;
         let version = openapi.get("version").map(String::as_str);
         self.store.types.set(version, document, is_top)

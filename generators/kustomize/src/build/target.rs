@@ -53,6 +53,17 @@ impl<'a> Target<'a> {
         })
     }
 
+    /// A kustomization that stands in no file.
+    pub(super) fn of(kustomization: Kustomization, loader: Loader<'a>) -> Self {
+        Self {
+            loader,
+            file_name: "",
+            origin: None,
+            chart_namespace: String::new(),
+            kustomization,
+        }
+    }
+
     pub(super) fn kustomization(&self) -> &Kustomization {
         &self.kustomization
     }

@@ -8,8 +8,8 @@ use crate::kustomization::{Image, Replacement, Replica, Selector};
 use crate::patch::{JsonPatch, apply_json, apply_merge};
 use crate::resource::{Resource, ResourceSet, Store};
 use crate::transform::{
-    Affix, RoleBindingSubjects, ValueTarget, add_affix, add_value, replace, select, set_entries, set_image, set_namespace,
-    set_replicas,
+    Affix, RoleBindingSubjects, ValueTarget, add_affix, add_value, replace, select, set_entries,
+    set_image, set_namespace, set_replicas,
 };
 use std::collections::{BTreeMap, HashSet};
 
@@ -34,25 +34,43 @@ pub(super) enum Transformer {
         source: String,
     },
     /// A patch of the field `patchesJson6902`.
-    JsonPatch { patch: JsonPatch, target: Selector },
+    JsonPatch {
+        patch: JsonPatch,
+        target: Selector,
+    },
     Namespace {
         namespace: String,
         specs: FieldSpecs,
         unset_only: bool,
         subjects: RoleBindingSubjects,
     },
-    Prefix { text: String, specs: FieldSpecs },
-    Suffix { text: String, specs: FieldSpecs },
+    Prefix {
+        text: String,
+        specs: FieldSpecs,
+    },
+    Suffix {
+        text: String,
+        specs: FieldSpecs,
+    },
     /// Labels or annotations.
     Entries {
         entries: BTreeMap<String, String>,
         specs: FieldSpecs,
     },
-    Replicas { replica: Replica, specs: FieldSpecs },
-    Image { image: Image, specs: FieldSpecs },
+    Replicas {
+        replica: Replica,
+        specs: FieldSpecs,
+    },
+    Image {
+        image: Image,
+        specs: FieldSpecs,
+    },
     Replacements(Vec<Replacement>),
     Hash,
-    Value { value: String, targets: Vec<ValueTarget> },
+    Value {
+        value: String,
+        targets: Vec<ValueTarget>,
+    },
     Many(Vec<Self>),
 }
 
@@ -84,15 +102,21 @@ impl Transformer {
                 unset_only,
                 subjects,
             } => set_namespace(store, set, namespace, specs, *unset_only, *subjects),
-            Self::Prefix { text, specs } => add_affix(store, set.items_mut(), Affix::Prefix(text), specs),
-            Self::Suffix { text, specs } => add_affix(store, set.items_mut(), Affix::Suffix(text), specs),
+            Self::Prefix { text, specs } => {
+                add_affix(store, set.items_mut(), Affix::Prefix(text), specs)
+            }
+            Self::Suffix { text, specs } => {
+                add_affix(store, set.items_mut(), Affix::Suffix(text), specs)
+            }
             Self::Entries { entries, specs } => {
                 if entries.is_empty() {
                     return Ok(());
                 }
                 set_entries(store, set.items_mut(), entries, specs)
             }
-            Self::Replicas { replica, specs } => set_replicas(store, set.items_mut(), replica, specs),
+            Self::Replicas { replica, specs } => {
+                set_replicas(store, set.items_mut(), replica, specs)
+            }
             Self::Image { image, specs } => set_image(store, set.items_mut(), image, specs),
             Self::Replacements(replacements) => replace(store, set.items_mut(), replacements),
             Self::Hash => add_hashes(store, set.items_mut()),
@@ -113,13 +137,19 @@ fn patch(
 ) -> Result<()> {
     match (content, target) {
         (PatchContent::Nothing, _) => Ok(()),
-        (PatchContent::Json(_), None) => Err(fail(format!("must specify a target for JSON patch {source}"))),
-        (PatchContent::Json(patch), Some(target)) => json_by_selector(store, set, patch, target, true),
+        (PatchContent::Json(_), None) => Err(fail(format!(
+            "must specify a target for JSON patch {source}"
+        ))),
+        (PatchContent::Json(patch), Some(target)) => {
+            json_by_selector(store, set, patch, target, true)
+        }
         (PatchContent::Merge(patches), None) => {
             for patch in patches {
                 let id = patch.original_id(store)?;
                 let at = set.only_with_any_id(store, &id).map_err(|error| {
-                    error.within(format!("no resource matches strategic merge patch \"{id}\""))
+                    error.within(format!(
+                        "no resource matches strategic merge patch \"{id}\""
+                    ))
                 })?;
                 merge_into(store, set, at, patch)?;
             }
@@ -131,7 +161,9 @@ fn patch(
                     "Multiple Strategic-Merge Patches in one `patches` entry is not allowed to set `patches.target` field: {source}"
                 )));
             }
-            let Some(patch) = patches.first() else { return Ok(()) };
+            let Some(patch) = patches.first() else {
+                return Ok(());
+            };
             let places = select(store, set.items(), target).map_err(|error| {
                 error.within(format!(
                     "unable to find patch target {:?} in `resources`",
@@ -183,7 +215,12 @@ fn merge_into(store: &mut Store, set: &mut ResourceSet, at: usize, patch: &Resou
 }
 
 /// Applies copies of a patch to objects; no two objects may have the same id then.
-fn merge_into_all(store: &mut Store, set: &mut ResourceSet, places: &[usize], patch: &Resource) -> Result<()> {
+fn merge_into_all(
+    store: &mut Store,
+    set: &mut ResourceSet,
+    places: &[usize],
+    patch: &Resource,
+) -> Result<()> {
     let ids: HashSet<_> = places
         .iter()
         .filter_map(|at| set.items().get(*at))
@@ -210,7 +247,12 @@ fn merge_into_all(store: &mut Store, set: &mut ResourceSet, places: &[usize], pa
     set.check_unique(store)
 }
 
-fn is_among(store: &Store, set: &ResourceSet, at: usize, ids: &HashSet<crate::resource::Id>) -> bool {
+fn is_among(
+    store: &Store,
+    set: &ResourceSet,
+    at: usize,
+    ids: &HashSet<crate::resource::Id>,
+) -> bool {
     set.items()
         .get(at)
         .is_some_and(|resource| ids.contains(&resource.current_id(store)))

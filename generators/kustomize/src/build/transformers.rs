@@ -9,7 +9,9 @@ use crate::configuration::{Configuration, FieldSpec};
 use crate::error::{BuildError, Result, fail};
 use crate::files::Loader;
 use crate::go_text::go_quote;
-use crate::kustomization::{Label, Mode, Patch, PatchOptions, Replacement, ReplacementField, Selector, decode, schema};
+use crate::kustomization::{
+    Label, Mode, Patch, PatchOptions, Replacement, ReplacementField, Selector, decode, schema,
+};
 use crate::patch::JsonPatch;
 use crate::resource::{Resource, Store, annotation, read_objects, read_text};
 use crate::transform::RoleBindingSubjects;
@@ -18,7 +20,11 @@ use whipstaff_generator::yaml;
 
 impl Session<'_> {
     /// The transformers of a kustomization, in the order they run in.
-    pub(super) fn transformers(&mut self, target: &Target<'_>, configuration: &Configuration) -> Result<Vec<Step>> {
+    pub(super) fn transformers(
+        &mut self,
+        target: &Target<'_>,
+        configuration: &Configuration,
+    ) -> Result<Vec<Step>> {
         let mut steps = Vec::new();
         let mut add = |kind: &str, transformers: Vec<Transformer>| {
             for transformer in transformers {
@@ -29,7 +35,10 @@ impl Session<'_> {
                 });
             }
         };
-        add("PatchStrategicMergeTransformer", self.merge_patches(target)?);
+        add(
+            "PatchStrategicMergeTransformer",
+            self.merge_patches(target)?,
+        );
         add("PatchTransformer", self.patches(target)?);
         let kustomization = target.kustomization();
         if !kustomization.namespace.is_empty() {
@@ -46,12 +55,18 @@ impl Session<'_> {
         if !kustomization.name_prefix.is_empty() {
             let text = kustomization.name_prefix.clone();
             let specs = configuration.name_prefix.clone();
-            add("PrefixTransformer", vec![Transformer::Prefix { text, specs }]);
+            add(
+                "PrefixTransformer",
+                vec![Transformer::Prefix { text, specs }],
+            );
         }
         if !kustomization.name_suffix.is_empty() {
             let text = kustomization.name_suffix.clone();
             let specs = configuration.name_suffix.clone();
-            add("SuffixTransformer", vec![Transformer::Suffix { text, specs }]);
+            add(
+                "SuffixTransformer",
+                vec![Transformer::Suffix { text, specs }],
+            );
         }
         add("LabelTransformer", labels(target, configuration)?);
         if !kustomization.common_annotations.is_empty() {
@@ -64,10 +79,13 @@ impl Session<'_> {
             );
         }
         add("PatchJson6902Transformer", json_patches(target)?);
-        let replicas = kustomization.replicas.iter().map(|replica| Transformer::Replicas {
-            replica: replica.clone(),
-            specs: configuration.replicas.clone(),
-        });
+        let replicas = kustomization
+            .replicas
+            .iter()
+            .map(|replica| Transformer::Replicas {
+                replica: replica.clone(),
+                specs: configuration.replicas.clone(),
+            });
         add("ReplicaCountTransformer", replicas.collect());
         let images = kustomization.images.iter().map(|image| Transformer::Image {
             image: image.clone(),
@@ -80,12 +98,22 @@ impl Session<'_> {
     }
 
     fn merge_patches(&mut self, target: &Target<'_>) -> Result<Vec<Transformer>> {
-        let paths = target.kustomization().patches_strategic_merge.as_deref().unwrap_or_default();
+        let paths = target
+            .kustomization()
+            .patches_strategic_merge
+            .as_deref()
+            .unwrap_or_default();
         if paths.is_empty() {
             return Ok(Vec::new());
         }
-        let patches = load_merge_patches(&mut self.store, &target.loader, paths, "")
-            .map_err(|error| trouble(&error, "PatchStrategicMergeTransformer", &json!({ "paths": paths })))?;
+        let patches =
+            load_merge_patches(&mut self.store, &target.loader, paths, "").map_err(|error| {
+                trouble(
+                    &error,
+                    "PatchStrategicMergeTransformer",
+                    &json!({ "paths": paths }),
+                )
+            })?;
         Ok(vec![Transformer::MergePatches(patches)])
     }
 
@@ -93,8 +121,13 @@ impl Session<'_> {
         let mut transformers = Vec::new();
         for patch in &target.kustomization().patches {
             let config = serde_json::to_value(patch).unwrap_or_default();
-            let transformer = load_patch(&mut self.store, &target.loader, patch, &yaml::to_string(&config))
-                .map_err(|error| trouble(&error, "PatchTransformer", &config))?;
+            let transformer = load_patch(
+                &mut self.store,
+                &target.loader,
+                patch,
+                &yaml::to_string(&config),
+            )
+            .map_err(|error| trouble(&error, "PatchTransformer", &config))?;
             transformers.push(transformer);
         }
         Ok(transformers)
@@ -124,14 +157,13 @@ pub(super) fn load_merge_patches(
     }
     let mut patches = Vec::new();
     for path in paths {
-        match read_objects(store, path) {
-            Ok(inline) => patches.extend(inline),
-            Err(_) => {
-                let content = loader.load(path)?;
-                let read = read_text(&content).and_then(|text| read_objects(store, text));
-                patches.extend(read.map_err(|error| in_file(error, path))?);
-            }
+        if let Ok(inline) = read_objects(store, path) {
+            patches.extend(inline);
+            continue;
         }
+        let content = loader.load(path)?;
+        let read = read_text(&content).and_then(|text| read_objects(store, text));
+        patches.extend(read.map_err(|error| in_file(error, path))?);
     }
     if !text.is_empty() {
         patches.extend(read_objects(store, text)?);
@@ -166,15 +198,22 @@ pub(super) fn load_patch(
     let inline = patch.patch.trim();
     let (text, source) = match (inline.is_empty(), patch.path.is_empty()) {
         (true, true) => {
-            return Err(fail(format!("must specify one of patch and path in\n{config}")));
+            return Err(fail(format!(
+                "must specify one of patch and path in\n{config}"
+            )));
         }
         (false, false) => {
-            return Err(fail(format!("patch and path can't be set at the same time\n{config}")));
+            return Err(fail(format!(
+                "patch and path can't be set at the same time\n{config}"
+            )));
         }
         (false, true) => (inline.to_owned(), format!("[patch: {}]", go_quote(inline))),
         (true, false) => {
             let content = loader.load(&patch.path).map_err(|error| {
-                error.within(format!("failed to get the patch file from path({})", patch.path))
+                error.within(format!(
+                    "failed to get the patch file from path({})",
+                    patch.path
+                ))
             })?;
             (
                 String::from_utf8_lossy(&content).into_owned(),
@@ -201,7 +240,9 @@ fn patch_content(store: &mut Store, text: &str, source: &str) -> Result<PatchCon
         JsonPatch::parse(text)
     };
     match (merge, json) {
-        (Err(_), Err(_)) => Err(fail(format!("unable to parse SM or JSON patch from {source}"))),
+        (Err(_), Err(_)) => Err(fail(format!(
+            "unable to parse SM or JSON patch from {source}"
+        ))),
         (Ok(merge), Ok(json)) if !merge.is_empty() && !json.is_empty() => Err(fail(format!(
             "illegally qualifies as both an SM and JSON patch: {source}"
         ))),
@@ -262,19 +303,31 @@ fn label_transformer(label: &Label, configuration: &Configuration) -> Result<Tra
 }
 
 fn json_patches(target: &Target<'_>) -> Result<Vec<Transformer>> {
-    let patches = target.kustomization().patches_json6902.as_deref().unwrap_or_default();
+    let patches = target
+        .kustomization()
+        .patches_json6902
+        .as_deref()
+        .unwrap_or_default();
     let mut transformers = Vec::new();
     for patch in patches {
         let mut config = serde_json::Map::new();
         if let Some(target) = &patch.target {
-            config.insert("target".to_owned(), serde_json::to_value(target).unwrap_or_default());
+            config.insert(
+                "target".to_owned(),
+                serde_json::to_value(target).unwrap_or_default(),
+            );
         }
         for (name, text) in [("path", &patch.path), ("jsonOp", &patch.patch)] {
             if !text.is_empty() {
                 config.insert(name.to_owned(), text.clone().into());
             }
         }
-        let transformer = load_json_patch(&target.loader, patch.target.as_ref(), &patch.path, &patch.patch);
+        let transformer = load_json_patch(
+            &target.loader,
+            patch.target.as_ref(),
+            &patch.path,
+            &patch.patch,
+        );
         transformers.push(transformer.map_err(|error| {
             trouble(&error, "PatchJson6902Transformer", &Value::Object(config))
         })?);
@@ -313,14 +366,15 @@ pub(super) fn load_json_patch(
         let value = yaml::from_str(&text).map_err(|error| fail(error.to_string()))?;
         crate::go_text::go_json(&value)
     };
-    let patch = JsonPatch::parse(&text).map_err(|error| error.within(format!("decoding {json}")))?;
-    if patch.is_empty() {
+    let operations =
+        JsonPatch::parse(&text).map_err(|error| error.within(format!("decoding {json}")))?;
+    if operations.is_empty() {
         return Err(fail(format!(
             "patch appears to be empty; file={path}, JsonOp={json}"
         )));
     }
     Ok(Transformer::JsonPatch {
-        patch,
+        patch: operations,
         target: target.clone(),
     })
 }
@@ -335,7 +389,11 @@ fn replacements(target: &Target<'_>) -> Result<Vec<Transformer>> {
             .iter()
             .map(|field| serde_json::to_value(field).unwrap_or_default())
             .collect();
-        trouble(&error, "ReplacementTransformer", &json!({ "Replacements": list }))
+        trouble(
+            &error,
+            "ReplacementTransformer",
+            &json!({ "Replacements": list }),
+        )
     })?;
     Ok(vec![Transformer::Replacements(replacements)])
 }
@@ -344,7 +402,10 @@ fn replacements(target: &Target<'_>) -> Result<Vec<Transformer>> {
 ///
 /// # Errors
 /// When a file cannot be read, or an entry has both a path and a replacement.
-pub(super) fn load_replacements(loader: &Loader<'_>, fields: &[ReplacementField]) -> Result<Vec<Replacement>> {
+pub(super) fn load_replacements(
+    loader: &Loader<'_>,
+    fields: &[ReplacementField],
+) -> Result<Vec<Replacement>> {
     let mut replacements = Vec::new();
     for field in fields {
         let own = &field.replacement;
@@ -352,7 +413,12 @@ pub(super) fn load_replacements(loader: &Loader<'_>, fields: &[ReplacementField]
             replacements.push(own.clone());
             continue;
         }
-        if own.source.is_some() || own.targets.as_ref().is_some_and(|targets| !targets.is_empty()) {
+        if own.source.is_some()
+            || own
+                .targets
+                .as_ref()
+                .is_some_and(|targets| !targets.is_empty())
+        {
             return Err(fail("cannot specify both path and inline replacement"));
         }
         let content = loader.load(&field.path)?;

@@ -45,7 +45,12 @@ fn describe(var: &Var, gvk: &Gvk, field: &str) -> String {
 
 impl Variables {
     /// Adds the variables of a kustomization, and marks the objects that they read.
-    pub(super) fn register(&mut self, store: &Store, set: &mut ResourceSet, vars: &[Var]) -> Result<()> {
+    pub(super) fn register(
+        &mut self,
+        store: &Store,
+        set: &mut ResourceSet,
+        vars: &[Var],
+    ) -> Result<()> {
         self.try_register(store, set, vars).map_err(|error| {
             let list: Vec<_> = vars
                 .iter()
@@ -174,8 +179,15 @@ fn value(store: &mut Store, var: &Var, source: Option<&Resource>) -> Result<Vari
             "var '{shown}' cannot be mapped to a field in the set of known resources"
         )));
     };
-    let missing = || fail(format!("field specified in var '{shown}' not found in corresponding resource"));
-    let parts: Vec<String> = split_dotted(field).into_iter().flat_map(split_index).collect();
+    let missing = || {
+        fail(format!(
+            "field specified in var '{shown}' not found in corresponding resource"
+        ))
+    };
+    let parts: Vec<String> = split_dotted(field)
+        .into_iter()
+        .flat_map(split_index)
+        .collect();
     let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
     let root = resource.root(store);
     let node = store
@@ -199,9 +211,13 @@ fn value(store: &mut Store, var: &Var, source: Option<&Resource>) -> Result<Vari
 
 /// A part like `ports[0]`, as `ports` and `0`.
 fn split_index(part: String) -> Vec<String> {
-    let split = part.strip_suffix(']').and_then(|rest| rest.rsplit_once('['));
+    let split = part
+        .strip_suffix(']')
+        .and_then(|rest| rest.rsplit_once('['));
     match split {
-        Some((name, index)) if !index.is_empty() && index.bytes().all(|byte| byte.is_ascii_digit()) => {
+        Some((name, index))
+            if !index.is_empty() && index.bytes().all(|byte| byte.is_ascii_digit()) =>
+        {
             let mut parts = Vec::new();
             if !name.is_empty() {
                 parts.push(name.to_owned());

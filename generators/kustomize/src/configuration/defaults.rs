@@ -18,7 +18,10 @@ fn read(text: &str) -> Configuration {
     let mut configuration = Configuration::default();
     let mut group = "";
     for line in text.lines() {
-        if let Some(name) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
+        if let Some(name) = line
+            .strip_prefix('[')
+            .and_then(|line| line.strip_suffix(']'))
+        {
             group = name;
         } else if let Some(target) = line.strip_prefix("> ") {
             let FieldSpec {
@@ -82,6 +85,11 @@ mod tests {
         assert_eq!(defaults.common_labels.0.len(), 32);
         assert_eq!(defaults.var_reference.0.len(), 72);
         assert_eq!(defaults.name_reference.len(), 16);
-        assert!(defaults.name_reference.iter().all(|reference| !reference.field_specs.0.is_empty()));
+        assert!(
+            defaults
+                .name_reference
+                .iter()
+                .all(|reference| !reference.field_specs.0.is_empty())
+        );
     }
 }

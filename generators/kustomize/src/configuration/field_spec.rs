@@ -45,7 +45,9 @@ impl FieldSpec {
     /// Whether an object of the type may have the field.
     pub(crate) fn selects(&self, gvk: &Gvk) -> bool {
         let fits = |wanted: &str, own: &str| wanted.is_empty() || wanted == own;
-        fits(&self.kind, &gvk.kind) && fits(&self.group, &gvk.group) && fits(&self.version, &gvk.version)
+        fits(&self.kind, &gvk.kind)
+            && fits(&self.group, &gvk.group)
+            && fits(&self.version, &gvk.version)
     }
 }
 
@@ -110,7 +112,8 @@ impl FieldSpecs {
     }
 
     pub(super) fn sort(&mut self) {
-        self.0.sort_by_cached_key(|spec| crate::order::gvk_key(&spec.gvk()));
+        self.0
+            .sort_by_cached_key(|spec| crate::order::gvk_key(&spec.gvk()));
     }
 }
 

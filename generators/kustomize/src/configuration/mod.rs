@@ -38,20 +38,35 @@ impl Configuration {
             ("NamePrefix", &mut self.name_prefix, &other.name_prefix),
             ("NameSuffix", &mut self.name_suffix, &other.name_suffix),
             ("NameSpace", &mut self.namespace, &other.namespace),
-            ("CommonAnnotations", &mut self.common_annotations, &other.common_annotations),
-            ("CommonLabels", &mut self.common_labels, &other.common_labels),
+            (
+                "CommonAnnotations",
+                &mut self.common_annotations,
+                &other.common_annotations,
+            ),
+            (
+                "CommonLabels",
+                &mut self.common_labels,
+                &other.common_labels,
+            ),
             ("Labels", &mut self.labels, &other.labels),
-            ("TemplateLabels", &mut self.template_labels, &other.template_labels),
-            ("VarReference", &mut self.var_reference, &other.var_reference),
+            (
+                "TemplateLabels",
+                &mut self.template_labels,
+                &other.template_labels,
+            ),
+            (
+                "VarReference",
+                &mut self.var_reference,
+                &other.var_reference,
+            ),
         ];
         for (name, own, others) in groups {
             own.merge(others)
                 .map_err(|error| error.within(format!("failed to merge {name} fieldSpec")))?;
         }
         for reference in &other.name_reference {
-            self.merge_reference(reference).map_err(|error| {
-                error.within("failed to merge NameReference fieldSpec")
-            })?;
+            self.merge_reference(reference)
+                .map_err(|error| error.within("failed to merge NameReference fieldSpec"))?;
         }
         let groups = [
             ("Images", &mut self.images, &other.images),
@@ -68,7 +83,11 @@ impl Configuration {
     /// Adds the places that may name a type.
     pub(crate) fn merge_reference(&mut self, other: &NameReference) -> Result<()> {
         let mut found = false;
-        for own in self.name_reference.iter_mut().filter(|own| own.gvk() == other.gvk()) {
+        for own in self
+            .name_reference
+            .iter_mut()
+            .filter(|own| own.gvk() == other.gvk())
+        {
             own.field_specs.merge(&other.field_specs)?;
             found = true;
         }
@@ -94,7 +113,8 @@ impl Configuration {
         ] {
             specs.sort();
         }
-        self.name_reference.sort_by_cached_key(|reference| crate::order::gvk_key(&reference.gvk()));
+        self.name_reference
+            .sort_by_cached_key(|reference| crate::order::gvk_key(&reference.gvk()));
     }
 }
 

@@ -15,6 +15,10 @@ use whipstaff_generator::yaml;
 const DEFAULT_CHART_HOME: &str = "charts";
 
 /// What is asked of a [`ChartInflator`]: the arguments of `helm template`.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of its own, with Helm's name"
+)]
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ChartRequest {
@@ -49,12 +53,15 @@ pub struct ChartRequest {
 }
 
 /// Renders charts for a build; the host implements it.
-pub trait ChartInflator: std::fmt::Debug {
+pub trait ChartInflator: std::fmt::Debug + Send + Sync {
     /// The manifests of a chart, as `helm template` prints them.
     ///
     /// # Errors
     /// When the chart cannot be found or rendered; the text becomes part of the build's error.
-    fn inflate(&self, request: &ChartRequest) -> std::result::Result<String, Box<dyn std::error::Error + Send + Sync>>;
+    fn inflate(
+        &self,
+        request: &ChartRequest,
+    ) -> std::result::Result<String, Box<dyn std::error::Error + Send + Sync>>;
 
     /// The default values of a chart that is not in the file system of the build.
     ///
@@ -77,7 +84,7 @@ pub(crate) struct HelmSettings {
 /// A chart that is ready to be inflated.
 #[derive(Debug, Clone)]
 pub(crate) struct Chart {
-    chart: HelmChart,
+    config: HelmChart,
     request: ChartRequest,
     values_file: String,
     has_own_values_file: bool,
@@ -95,7 +102,10 @@ impl Chart {
         globals: &HelmGlobals,
     ) -> Result<Self> {
         if !settings.enabled {
-            return Err(BuildError::new(BuildErrorKind::Refused, "must specify --enable-helm"));
+            return Err(BuildError::new(
+                BuildErrorKind::Refused,
+                "must specify --enable-helm",
+            ));
         }
         if chart.name.is_empty() {
             return Err(fail("chart name cannot be empty"));
@@ -142,7 +152,7 @@ impl Chart {
             request: request(&chart, folder, more),
             values_file,
             has_own_values_file,
-            chart,
+            config: chart,
         })
     }
 
@@ -159,7 +169,10 @@ impl Chart {
         let inflator = inflator.ok_or_else(|| {
             BuildError::new(
                 BuildErrorKind::Refused,
-                format!("chart `{}` cannot be inflated: charts are not available here", self.chart.name),
+                format!(
+                    "chart `{}` cannot be inflated: charts are not available here",
+                    self.config.name
+                ),
             )
         })?;
         let values = self.values(store, loader, inflator)?;
@@ -168,7 +181,7 @@ impl Chart {
         let text = inflator.inflate(&request).map_err(|cause| {
             BuildError::new(
                 BuildErrorKind::Build,
-                format!("cannot inflate chart `{}`: {cause}", self.chart.name),
+                format!("cannot inflate chart `{}`: {cause}", self.config.name),
             )
         })?;
         let resources = read_objects(store, &text)?;
@@ -178,9 +191,14 @@ impl Chart {
         Ok(resources)
     }
 
-    fn values(&self, store: &mut Store, loader: &Loader<'_>, inflator: &dyn ChartInflator) -> Result<String> {
-        let inline = Value::Object(self.chart.values_inline.clone());
-        if !self.chart.values_inline.is_empty() && self.chart.values_merge == "replace" {
+    fn values(
+        &self,
+        store: &mut Store,
+        loader: &Loader<'_>,
+        inflator: &dyn ChartInflator,
+    ) -> Result<String> {
+        let inline = Value::Object(self.config.values_inline.clone());
+        if !self.config.values_inline.is_empty() && self.config.values_merge == "replace" {
             return Ok(yaml::to_string(&inline));
         }
         let defaults = match loader.load(&self.values_file) {
@@ -189,18 +207,21 @@ impl Chart {
             Err(_) => inflator.default_values(&self.request).map_err(|cause| {
                 BuildError::new(
                     BuildErrorKind::Load,
-                    format!("cannot read the values of chart `{}`: {cause}", self.chart.name),
+                    format!(
+                        "cannot read the values of chart `{}`: {cause}",
+                        self.config.name
+                    ),
                 )
             })?,
         };
-        if self.chart.values_inline.is_empty() {
+        if self.config.values_inline.is_empty() {
             return Ok(defaults);
         }
         let defaults = parse_document(&mut store.arena, &defaults)
             .map_err(|error| error.within("could not parse values file into rnode"))?;
         let defaults = defaults.unwrap_or_else(|| store.arena.add(Node::default()));
         let inline = from_value(&mut store.arena, &inline);
-        let (target, patch) = if self.chart.values_merge == "merge" {
+        let (target, patch) = if self.config.values_merge == "merge" {
             (inline, defaults)
         } else {
             (defaults, inline)

@@ -50,7 +50,9 @@ pub(crate) fn make_data_object(
             &args.secret_type
         };
         let value = store.arena.add(Node::string(secret_type));
-        store.arena.append_pair(root, "type", Style::default(), value);
+        store
+            .arena
+            .append_pair(root, "type", Style::default(), value);
     }
     let entries = entries(loader, args)?;
     put_entries(store, root, kind, &entries)?;
@@ -58,7 +60,10 @@ pub(crate) fn make_data_object(
     if let Some(options) = &args.options {
         put_options(store, &resource, root, options)?;
     }
-    let keeps_name = args.options.as_ref().is_some_and(|options| options.disable_name_suffix_hash);
+    let keeps_name = args
+        .options
+        .as_ref()
+        .is_some_and(|options| options.disable_name_suffix_hash);
     if !keeps_name {
         resource.switch_on(store, annotation::NEEDS_HASH)?;
     }
@@ -97,7 +102,9 @@ fn put_entries(
     entries: &BTreeMap<String, Vec<u8>>,
 ) -> Result<()> {
     if kind == DataKind::Secret {
-        store.arena.lookup(root, &["data"], Create::As(Kind::Mapping))?;
+        store
+            .arena
+            .lookup(root, &["data"], Create::As(Kind::Mapping))?;
     }
     for (key, bytes) in entries {
         let (field, text) = match (kind, std::str::from_utf8(bytes)) {
@@ -105,7 +112,9 @@ fn put_entries(
             (DataKind::ConfigMap, Err(_)) => ("binaryData", encode_base64(bytes)),
             (DataKind::Secret, _) => ("data", encode_base64(bytes)),
         };
-        let map = store.arena.lookup(root, &[field], Create::As(Kind::Mapping))?;
+        let map = store
+            .arena
+            .lookup(root, &[field], Create::As(Kind::Mapping))?;
         if let Some(map) = map {
             let value = store.arena.add(Node::string(text));
             store.arena.append_pair(map, key, Style::default(), value);
@@ -114,7 +123,12 @@ fn put_entries(
     Ok(())
 }
 
-fn put_options(store: &mut Store, resource: &Resource, root: NodeId, options: &GeneratorOptions) -> Result<()> {
+fn put_options(
+    store: &mut Store,
+    resource: &Resource,
+    root: NodeId,
+    options: &GeneratorOptions,
+) -> Result<()> {
     if !options.labels.is_empty() {
         resource.set_labels(store, &options.labels)?;
     }
@@ -123,7 +137,9 @@ fn put_options(store: &mut Store, resource: &Resource, root: NodeId, options: &G
     }
     if options.immutable {
         let value = store.arena.add(Node::tagged("true", Tag::Bool));
-        store.arena.append_pair(root, "immutable", Style::default(), value);
+        store
+            .arena
+            .append_pair(root, "immutable", Style::default(), value);
     }
     Ok(())
 }
@@ -150,14 +166,17 @@ fn pairs(loader: &Loader<'_>, args: &GeneratorArgs) -> Result<Vec<Pair>> {
     let mut pairs = env_pairs(loader, &args.envs)
         .map_err(|error| error.within(format!("env source files: {}", list(&args.envs))))?;
     for literal in &args.literals {
-        pairs.push(literal_pair(literal).map_err(|error| {
-            error.within(format!("literal sources {}", list(&args.literals)))
-        })?);
+        pairs.push(
+            literal_pair(literal).map_err(|error| {
+                error.within(format!("literal sources {}", list(&args.literals)))
+            })?,
+        );
     }
     for source in &args.files {
-        pairs.push(file_pair(loader, source).map_err(|error| {
-            error.within(format!("file sources: {}", list(&args.files)))
-        })?);
+        pairs.push(
+            file_pair(loader, source)
+                .map_err(|error| error.within(format!("file sources: {}", list(&args.files))))?,
+        );
     }
     Ok(pairs)
 }
@@ -286,7 +305,10 @@ mod tests {
     #[test]
     fn lines_of_variables_are_not_unquoted() {
         let pair = |line: &str| env_pair(line.as_bytes(), true).unwrap();
-        assert_eq!(pair("\u{FEFF}  a=\"b\" "), Some(("a".to_owned(), b"\"b\" ".to_vec())));
+        assert_eq!(
+            pair("\u{FEFF}  a=\"b\" "),
+            Some(("a".to_owned(), b"\"b\" ".to_vec()))
+        );
         assert_eq!(pair("# a=b"), None);
         assert_eq!(pair("=x"), None);
         assert_eq!(pair("a"), Some(("a".to_owned(), Vec::new())));

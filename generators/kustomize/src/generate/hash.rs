@@ -90,7 +90,11 @@ fn encode(text: &str) -> String {
     let hex = digest.iter().flat_map(|byte| [byte >> 4, byte & 15]);
     let letters = *b"gh2k456789mbcdtf";
     hex.take(LENGTH)
-        .map(|digit| letters.get(usize::from(digit)).map_or('0', |letter| char::from(*letter)))
+        .map(|digit| {
+            letters
+                .get(usize::from(digit))
+                .map_or('0', |letter| char::from(*letter))
+        })
         .collect()
 }
 
@@ -102,6 +106,9 @@ mod tests {
     fn hashes_are_those_of_kustomize() {
         let text = r#"{"data":{"k":"v"},"kind":"ConfigMap","name":""}"#;
         assert_eq!(encode(text), "bdg947hgcc");
-        assert_eq!(encode(r#"{"data":"","kind":"ConfigMap","name":""}"#), "6ct58987ht");
+        assert_eq!(
+            encode(r#"{"data":"","kind":"ConfigMap","name":""}"#),
+            "6ct58987ht"
+        );
     }
 }

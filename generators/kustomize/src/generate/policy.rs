@@ -5,6 +5,7 @@
 use crate::error::{Result, fail};
 use crate::resource::{Resource, Store, read_objects};
 use serde::Deserialize;
+use std::fmt::Write as _;
 
 /// What `IAMPolicyGenerator` takes.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -35,7 +36,10 @@ struct ServiceAccount {
 /// For any other cloud than `gke`.
 pub(crate) fn make_policy_account(store: &mut Store, args: &PolicyArgs) -> Result<Vec<Resource>> {
     if args.cloud != "gke" {
-        return Err(fail(format!("cloud provider {} not supported yet", args.cloud)));
+        return Err(fail(format!(
+            "cloud provider {} not supported yet",
+            args.cloud
+        )));
     }
     let (service, account) = (&args.kubernetes_service, &args.service_account);
     let mut text = format!(
@@ -44,7 +48,8 @@ pub(crate) fn make_policy_account(store: &mut Store, args: &PolicyArgs) -> Resul
         account.name, account.project_id, service.name
     );
     if !service.namespace.is_empty() {
-        text.push_str(&format!("  namespace: {}\n", service.namespace));
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "  namespace: {}", service.namespace);
     }
     read_objects(store, &text)
 }

@@ -20,7 +20,11 @@ pub(crate) enum Mode {
 ///
 /// # Errors
 /// With Go's text for the first thing that does not fit, in the order of the keys.
-pub(crate) fn decode<T: DeserializeOwned>(value: Value, shape: &'static Struct, mode: Mode) -> Result<T> {
+pub(crate) fn decode<T: DeserializeOwned>(
+    value: Value,
+    shape: &'static Struct,
+    mode: Mode,
+) -> Result<T> {
     let normal = normalize(value, shape, mode)?;
     serde_json::from_value(Value::Object(normal)).map_err(|error| malformed(error.to_string()))
 }
@@ -29,7 +33,11 @@ pub(crate) fn decode<T: DeserializeOwned>(value: Value, shape: &'static Struct, 
 ///
 /// # Errors
 /// As [`decode`].
-pub(crate) fn normalize(value: Value, shape: &'static Struct, mode: Mode) -> Result<Map<String, Value>> {
+pub(crate) fn normalize(
+    value: Value,
+    shape: &'static Struct,
+    mode: Mode,
+) -> Result<Map<String, Value>> {
     let mut decoder = Decoder {
         mode,
         path: Vec::new(),
@@ -110,7 +118,9 @@ impl Decoder {
     fn value(&mut self, value: Value, kind: &'static Type) -> Option<Value> {
         match (kind, value) {
             (_, Value::Null) => None,
-            (Type::Any, value) | (Type::Text, value @ Value::String(_)) | (Type::Bool, value @ Value::Bool(_)) => Some(value),
+            (Type::Text, value @ Value::String(_)) | (Type::Bool, value @ Value::Bool(_)) => {
+                Some(value)
+            }
             (Type::Text, value) if self.mode != Mode::Strict && is_scalar(&value) => {
                 Some(Value::String(scalar_text(&value)))
             }
@@ -134,7 +144,9 @@ impl Decoder {
                     .map(|value| self.value(value, items).unwrap_or_else(|| items.empty()))
                     .collect(),
             )),
-            (Type::Struct(shape), Value::Object(map)) => Some(Value::Object(self.fields(map, shape))),
+            (Type::Struct(shape), Value::Object(map)) => {
+                Some(Value::Object(self.fields(map, shape)))
+            }
             (_, value) => {
                 self.mismatch(kind_name(&value), kind);
                 None

@@ -4,7 +4,7 @@ mod decode;
 pub(crate) mod schema;
 mod types;
 
-pub(crate) use decode::{Mode, decode};
+pub(crate) use decode::{Mode, decode, normalize};
 pub(crate) use types::*;
 
 use crate::error::{BuildError, BuildErrorKind, Result};
@@ -12,7 +12,8 @@ use serde_json::{Map, Value};
 use whipstaff_generator::yaml;
 
 /// Names of kustomization files, in the order they are looked for.
-pub(crate) const FILE_NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
+pub(crate) const FILE_NAMES: [&str; 3] =
+    ["kustomization.yaml", "kustomization.yml", "Kustomization"];
 
 const KUSTOMIZATION_KIND: &str = "Kustomization";
 /// The kind of components.
@@ -30,7 +31,11 @@ fn wrong(message: impl Into<String>) -> BuildError {
 /// When it is no YAML, has unknown fields or wrong types, is empty, or is of another kind.
 ///
 /// **Source**: `types/kustomization.go` of kustomize api v0.21.1.
-pub(crate) fn read(content: &[u8], root: &str, warnings: &mut Vec<String>) -> Result<Kustomization> {
+pub(crate) fn read(
+    content: &[u8],
+    root: &str,
+    warnings: &mut Vec<String>,
+) -> Result<Kustomization> {
     let invalid = |error: BuildError| error.within("invalid Kustomization");
     let value = yaml::from_slice(content).map_err(|error| invalid(wrong(error.message())))?;
     let normal = decode::normalize(value, &schema::KUSTOMIZATION, Mode::Strict).map_err(invalid)?;
@@ -49,7 +54,10 @@ pub(crate) fn read(content: &[u8], root: &str, warnings: &mut Vec<String>) -> Re
 /// Whether there is nothing but a type, once deprecated fields are moved.
 fn is_empty(fields: &Map<String, Value>) -> bool {
     fields.iter().all(|(name, value)| {
-        let moved = matches!(name.as_str(), "bases" | "imageTags" | "helmChartInflationGenerator");
+        let moved = matches!(
+            name.as_str(),
+            "bases" | "imageTags" | "helmChartInflationGenerator"
+        );
         let is_empty_list = value.as_array().is_some_and(Vec::is_empty);
         matches!(name.as_str(), "kind" | "apiVersion")
             || value.as_str().is_some_and(str::is_empty)
@@ -60,11 +68,36 @@ fn is_empty(fields: &Map<String, Value>) -> bool {
 fn warn(kustomization: &Kustomization, warnings: &mut Vec<String>) {
     let fields = [
         (kustomization.bases.is_some(), "bases", "resources", ""),
-        (kustomization.common_labels.is_some(), "commonLabels", "labels", ""),
-        (kustomization.image_tags.is_some(), "imageTags", "images", ""),
-        (kustomization.patches_json6902.is_some(), "patchesJson6902", "patches", ""),
-        (kustomization.patches_strategic_merge.is_some(), "patchesStrategicMerge", "patches", ""),
-        (kustomization.vars.is_some(), "vars", "replacements", "[EXPERIMENTAL] "),
+        (
+            kustomization.common_labels.is_some(),
+            "commonLabels",
+            "labels",
+            "",
+        ),
+        (
+            kustomization.image_tags.is_some(),
+            "imageTags",
+            "images",
+            "",
+        ),
+        (
+            kustomization.patches_json6902.is_some(),
+            "patchesJson6902",
+            "patches",
+            "",
+        ),
+        (
+            kustomization.patches_strategic_merge.is_some(),
+            "patchesStrategicMerge",
+            "patches",
+            "",
+        ),
+        (
+            kustomization.vars.is_some(),
+            "vars",
+            "replacements",
+            "[EXPERIMENTAL] ",
+        ),
     ];
     for (is_used, old, new, mark) in fields {
         if is_used {
@@ -137,7 +170,9 @@ fn check_kind(kustomization: &Kustomization, root: &str) -> Result<()> {
     let kind = kustomization.kind.as_str();
     let mut problems = Vec::new();
     if kind != KUSTOMIZATION_KIND && kind != COMPONENT_KIND {
-        problems.push(format!("kind should be {KUSTOMIZATION_KIND} or {COMPONENT_KIND}"));
+        problems.push(format!(
+            "kind should be {KUSTOMIZATION_KIND} or {COMPONENT_KIND}"
+        ));
     }
     let required = required_version(kustomization);
     if kustomization.api_version != required {
@@ -167,7 +202,10 @@ mod tests {
             ("NAMEPREFIX: a-\n", ""),
             ("resources: []\n", ""),
             ("bases: []\n", "kustomization.yaml is empty"),
-            ("foo: 1\n", "invalid Kustomization: json: unknown field \"foo\""),
+            (
+                "foo: 1\n",
+                "invalid Kustomization: json: unknown field \"foo\"",
+            ),
             (
                 "namespace: n\n",
                 "invalid Kustomization: json: cannot unmarshal bool into Go struct field Kustomization.namespace of type string",

@@ -8,7 +8,6 @@ pub(crate) enum Type {
     Int,
     TextMap,
     AnyMap,
-    Any,
     List(&'static Self),
     Struct(&'static Struct),
 }
@@ -22,7 +21,6 @@ impl Type {
             Self::Int => "int".to_owned(),
             Self::TextMap => "map[string]string".to_owned(),
             Self::AnyMap => "map[string]interface {}".to_owned(),
-            Self::Any => "interface {}".to_owned(),
             Self::List(items) => format!("[]{}", items.go_name()),
             Self::Struct(shape) => format!("{}.{}", shape.package, shape.name),
         }
@@ -66,7 +64,11 @@ const fn field(name: &'static str, kind: Type) -> Field {
 }
 
 const fn inner(through: &'static [&'static str], name: &'static str, kind: Type) -> Field {
-    Field { name, through, kind }
+    Field {
+        name,
+        through,
+        kind,
+    }
 }
 
 const fn shape(name: &'static str, fields: &'static [Field]) -> Struct {
@@ -204,13 +206,20 @@ static REPLACEMENT_FIELD: Struct = shape(
     "ReplacementField",
     &[
         inner(&["Replacement"], "source", Type::Struct(&SOURCE_SELECTOR)),
-        inner(&["Replacement"], "targets", Type::List(&Type::Struct(&TARGET_SELECTOR))),
+        inner(
+            &["Replacement"],
+            "targets",
+            Type::List(&Type::Struct(&TARGET_SELECTOR)),
+        ),
         inner(&["Replacement"], "sourceValue", Type::Text),
         field("path", Type::Text),
     ],
 );
 
-static REPLICA: Struct = shape("Replica", &[field("name", Type::Text), field("count", Type::Int)]);
+static REPLICA: Struct = shape(
+    "Replica",
+    &[field("name", Type::Text), field("count", Type::Int)],
+);
 
 static VAR_TARGET: Struct = shape(
     "Target",
@@ -293,7 +302,10 @@ pub(crate) static SECRET_ARGS: Struct = shape(
 
 static HELM_GLOBALS: Struct = shape(
     "HelmGlobals",
-    &[field("chartHome", Type::Text), field("configHome", Type::Text)],
+    &[
+        field("chartHome", Type::Text),
+        field("configHome", Type::Text),
+    ],
 );
 
 static HELM_CHART: Struct = shape("HelmChart", HELM_CHART_FIELDS);
@@ -319,12 +331,16 @@ const HELM_CHART_FIELDS: &[Field] = &[
 ];
 
 /// A chart as a plugin.
-pub(crate) static HELM_PLUGIN: Struct = shape("HelmChartInflationGeneratorPlugin", HELM_CHART_FIELDS);
+pub(crate) static HELM_PLUGIN: Struct =
+    shape("HelmChartInflationGeneratorPlugin", HELM_CHART_FIELDS);
 
 /// Where charts are, for a plugin.
 pub(crate) static HELM_PLUGIN_GLOBALS: Struct = shape(
     "HelmGlobals",
-    &[field("chartHome", Type::Text), field("configHome", Type::Text)],
+    &[
+        field("chartHome", Type::Text),
+        field("configHome", Type::Text),
+    ],
 );
 
 static HELM_CHART_ARGS: Struct = shape(
@@ -367,7 +383,10 @@ pub(crate) static KUSTOMIZATION: Struct = shape(
         field("patches", Type::List(&Type::Struct(&PATCH))),
         field("images", Type::List(&Type::Struct(&IMAGE))),
         field("imageTags", Type::List(&Type::Struct(&IMAGE))),
-        field("replacements", Type::List(&Type::Struct(&REPLACEMENT_FIELD))),
+        field(
+            "replacements",
+            Type::List(&Type::Struct(&REPLACEMENT_FIELD)),
+        ),
         field("replicas", Type::List(&Type::Struct(&REPLICA))),
         field("vars", Type::List(&Type::Struct(&VAR))),
         field("sortOptions", Type::Struct(&SORT_OPTIONS)),
@@ -375,11 +394,17 @@ pub(crate) static KUSTOMIZATION: Struct = shape(
         field("components", TEXTS),
         field("crds", TEXTS),
         field("bases", TEXTS),
-        field("configMapGenerator", Type::List(&Type::Struct(&CONFIG_MAP_ARGS))),
+        field(
+            "configMapGenerator",
+            Type::List(&Type::Struct(&CONFIG_MAP_ARGS)),
+        ),
         field("secretGenerator", Type::List(&Type::Struct(&SECRET_ARGS))),
         field("helmGlobals", Type::Struct(&HELM_GLOBALS)),
         field("helmCharts", Type::List(&Type::Struct(&HELM_CHART))),
-        field("helmChartInflationGenerator", Type::List(&Type::Struct(&HELM_CHART_ARGS))),
+        field(
+            "helmChartInflationGenerator",
+            Type::List(&Type::Struct(&HELM_CHART_ARGS)),
+        ),
         field("generatorOptions", Type::Struct(&GENERATOR_OPTIONS)),
         field("configurations", TEXTS),
         field("generators", TEXTS),
@@ -438,7 +463,10 @@ pub(crate) static PLUGIN: Struct = shape(
         field("jsonOp", Type::Text),
         field("paths", TEXTS),
         field("patches", Type::Text),
-        field("replacements", Type::List(&Type::Struct(&REPLACEMENT_FIELD))),
+        field(
+            "replacements",
+            Type::List(&Type::Struct(&REPLACEMENT_FIELD)),
+        ),
         field("value", Type::Text),
         field("targets", Type::List(&Type::Struct(&VALUE_TARGET))),
         field("targetFilePath", Type::Text),

@@ -7,10 +7,18 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde asks for this signature"
+)]
 fn is_false(value: &bool) -> bool {
     !value
 }
 
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde asks for this signature"
+)]
 fn is_zero(value: &i64) -> bool {
     *value == 0
 }
@@ -67,6 +75,7 @@ pub(crate) struct Label {
 }
 
 /// A patch, by a file or as text.
+#[expect(clippy::struct_field_names, reason = "the names are those of the file")]
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct Patch {
@@ -91,6 +100,7 @@ pub(crate) struct PatchOptions {
 }
 
 /// Chooses objects; empty parts are any.
+#[expect(clippy::struct_field_names, reason = "the names are those of the file")]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct Selector {
@@ -280,6 +290,10 @@ pub(crate) struct HelmGlobals {
 }
 
 /// A chart and its values.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of its own, with Helm's name"
+)]
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct HelmChart {

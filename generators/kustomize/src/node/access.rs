@@ -24,7 +24,10 @@ pub(crate) enum Part<'a> {
     Last,
     Wildcard,
     /// `[field=value]`, the field empty for items that are scalars.
-    Match { field: &'a str, value: &'a str },
+    Match {
+        field: &'a str,
+        value: &'a str,
+    },
 }
 
 impl<'a> Part<'a> {
@@ -138,7 +141,12 @@ impl Arena {
     ///
     /// # Errors
     /// When the node is neither a mapping nor null.
-    pub(crate) fn get_or_create(&mut self, id: NodeId, name: &str, kind: Kind) -> Result<Option<NodeId>> {
+    pub(crate) fn get_or_create(
+        &mut self,
+        id: NodeId,
+        name: &str,
+        kind: Kind,
+    ) -> Result<Option<NodeId>> {
         if self.get(id).is_null() {
             return Ok(None);
         }
@@ -163,7 +171,12 @@ impl Arena {
     ///
     /// # Errors
     /// When a part does not fit what is there.
-    pub(crate) fn lookup(&mut self, id: NodeId, path: &[&str], create: Create) -> Result<Option<NodeId>> {
+    pub(crate) fn lookup(
+        &mut self,
+        id: NodeId,
+        path: &[&str],
+        create: Create,
+    ) -> Result<Option<NodeId>> {
         let parts: Vec<_> = path
             .iter()
             .map(|part| part.trim())
@@ -313,7 +326,9 @@ impl Arena {
             .step_by(2)
             .position(|key| self.get(*key).text == name);
         if let Some(position) = position {
-            self.get_mut(id).children.drain(position * 2..position * 2 + 2);
+            self.get_mut(id)
+                .children
+                .drain(position * 2..position * 2 + 2);
         }
         Ok(())
     }

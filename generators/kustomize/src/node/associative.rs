@@ -8,7 +8,12 @@ use crate::error::Result;
 /// Finds the first item that has all these texts in these fields.
 ///
 /// No fields, or an empty first one, compare the items themselves.
-pub(crate) fn match_all(arena: &Arena, list: NodeId, keys: &[&str], values: &[String]) -> Option<NodeId> {
+pub(crate) fn match_all(
+    arena: &Arena,
+    list: NodeId,
+    keys: &[&str],
+    values: &[String],
+) -> Option<NodeId> {
     let node = arena.get(list);
     if node.kind != Kind::Sequence {
         return None;
@@ -116,7 +121,9 @@ impl Arena {
         let texts = |item: &NodeId| {
             keys.iter()
                 .map(|key| match self.field(*item, key) {
-                    Some(field) if !self.get(field).is_empty_value() => self.get(field).text.clone(),
+                    Some(field) if !self.get(field).is_empty_value() => {
+                        self.get(field).text.clone()
+                    }
                     _ => String::new(),
                 })
                 .collect()

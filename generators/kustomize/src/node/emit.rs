@@ -72,7 +72,11 @@ impl Emitter<'_> {
     }
 
     fn collection_tag(&mut self, node: &Node, place: Place) {
-        let own = if node.kind == Kind::Mapping { Tag::Map } else { Tag::Seq };
+        let own = if node.kind == Kind::Mapping {
+            Tag::Map
+        } else {
+            Tag::Seq
+        };
         if node.tag != Tag::None && (node.style.tagged || node.tag != own) {
             self.space(place);
             self.text.push_str(node.tag.short());
@@ -120,7 +124,10 @@ impl Emitter<'_> {
                 self.line(column);
             }
             let key = self.arena.get(key);
-            if key.kind == Kind::Scalar && key.text.len() <= MAX_SIMPLE_KEY_LENGTH && !is_multiline(&key.text) {
+            if key.kind == Kind::Scalar
+                && key.text.len() <= MAX_SIMPLE_KEY_LENGTH
+                && !is_multiline(&key.text)
+            {
                 self.key(key);
                 self.text.push(':');
             } else {
@@ -289,9 +296,11 @@ impl Emitter<'_> {
 
     fn folded(&mut self, text: &str, indent: usize) {
         self.block_header('>', text);
-        let starts_with_break = text.starts_with('\n');
+        // Go looks at the first character of the text whatever line it is at.
+        let first = text.trim_start_matches('\n').chars().next();
+        let doubles = first.is_some_and(|first| first != ' ' && first != '\t');
         let (mut behind_break, mut leading_space) = (true, true);
-        for (at, character) in text.char_indices() {
+        for character in text.chars() {
             if character != '\n' {
                 if behind_break {
                     self.text.extend(std::iter::repeat_n(' ', indent));
@@ -301,8 +310,7 @@ impl Emitter<'_> {
                 behind_break = false;
                 continue;
             }
-            let last = text.get(at + 1..).is_none_or(|rest| rest.trim_end_matches('\n').is_empty());
-            if !behind_break && !leading_space && !starts_with_break && !last {
+            if !behind_break && !leading_space && doubles {
                 self.text.push('\n');
             }
             self.text.push('\n');
@@ -371,6 +379,10 @@ fn choose_style(node: &Node, in_flow: bool, is_key: bool) -> ScalarStyle {
 }
 
 /// The styles that a text allows.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each style stands for itself"
+)]
 struct Allowed {
     flow_plain: bool,
     block_plain: bool,
@@ -379,7 +391,7 @@ struct Allowed {
 }
 
 /// Whether a text has line breaks.
-pub(crate) fn is_multiline(text: &str) -> bool {
+fn is_multiline(text: &str) -> bool {
     text.contains(['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}'])
 }
 
@@ -397,7 +409,9 @@ fn analyze(text: &str) -> Allowed {
     let mut previous = None;
     let mut characters = text.chars().peekable();
     while let Some(character) = characters.next() {
-        let before_blank = characters.peek().is_none_or(|next| matches!(next, ' ' | '\t' | '\n' | '\r'));
+        let before_blank = characters
+            .peek()
+            .is_none_or(|next| matches!(next, ' ' | '\t' | '\n' | '\r'));
         let (in_flow, in_block) = indicators(character, previous, before_blank);
         flow |= in_flow;
         block |= in_block;

@@ -13,9 +13,9 @@ mod resolve;
 mod timestamp;
 mod value;
 
-pub(crate) use access::{Create, Part};
+pub(crate) use access::Create;
 pub(crate) use associative::match_all;
-pub(crate) use emit::{emit, is_multiline};
+pub(crate) use emit::emit;
 pub(crate) use parse::{parse_document, parse_documents};
 pub(crate) use path_match::match_path;
 pub(crate) use resolve::{Resolved, resolve};

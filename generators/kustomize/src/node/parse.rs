@@ -7,7 +7,9 @@ use super::{Arena, Kind, Node, NodeId, Style, Tag, resolve};
 use crate::error::{BuildError, BuildErrorKind, Result, fail, over_limit};
 use crate::limits::MAX_NODES;
 use std::borrow::Cow;
-use whipstaff_generator::yaml::syntax::{ScalarStyle, SyntaxId, SyntaxKind, SyntaxTree, parse_tree};
+use whipstaff_generator::yaml::syntax::{
+    ScalarStyle, SyntaxId, SyntaxKind, SyntaxTree, parse_tree,
+};
 
 /// Reads all documents of a text; empty ones are left out.
 ///
@@ -139,7 +141,8 @@ impl Expander<'_> {
             }
             SyntaxKind::Alias(target) => return self.alias(*target),
             SyntaxKind::Sequence(children) => {
-                let children: Result<Vec<_>> = children.iter().map(|child| self.node(*child)).collect();
+                let children: Result<Vec<_>> =
+                    children.iter().map(|child| self.node(*child)).collect();
                 (Kind::Sequence, Tag::Seq, String::new(), children?)
             }
             SyntaxKind::Mapping(_) => {
@@ -198,9 +201,9 @@ impl Expander<'_> {
         let Some(first) = own.iter().position(|(key, _)| self.text(*key) == "<<") else {
             return Ok(own);
         };
-        let mut merges = own.iter().filter(|(key, _)| self.is_merge(*key));
-        let merged = merges.next().map(|(_, value)| *value);
-        if merges.next().is_some() {
+        let mut merge_keys = own.iter().filter(|(key, _)| self.is_merge(*key));
+        let merged = merge_keys.next().map(|(_, value)| *value);
+        if merge_keys.next().is_some() {
             return Err(fail("duplicate merge key"));
         }
         let sources = match merged {
@@ -222,8 +225,10 @@ impl Expander<'_> {
         self.open.push(source);
         let pairs = self.pairs(source)?;
         self.open.pop();
-        let known: std::collections::HashSet<String> =
-            own.iter().map(|(key, _)| self.text(*key).to_owned()).collect();
+        let known: std::collections::HashSet<String> = own
+            .iter()
+            .map(|(key, _)| self.text(*key).to_owned())
+            .collect();
         own.extend(
             pairs
                 .into_iter()
@@ -239,7 +244,9 @@ impl Expander<'_> {
             Some(SyntaxKind::Mapping(_)) => Ok(vec![id]),
             Some(SyntaxKind::Alias(target)) => match kind(*target) {
                 Some(SyntaxKind::Mapping(_)) => Ok(vec![*target]),
-                _ => Err(fail("invalid map merge: received alias for a non-map value")),
+                _ => Err(fail(
+                    "invalid map merge: received alias for a non-map value",
+                )),
             },
             Some(SyntaxKind::Sequence(items)) => {
                 let mut sources = Vec::new();
@@ -251,7 +258,9 @@ impl Expander<'_> {
                 }
                 Ok(sources)
             }
-            _ => Err(fail("map merge requires map or sequence of maps as the value")),
+            _ => Err(fail(
+                "map merge requires map or sequence of maps as the value",
+            )),
         }
     }
 }

@@ -122,8 +122,10 @@ fn match_items(
     arena.require(id, Kind::Sequence)?;
     let item = arena.new_item(field, pattern);
     arena.get_mut(id).children.push(item);
-    search_items(arena, id, field, pattern, rest, create)?
-        .map_or_else(|| Err(fail(format!("failed to create element for {part:?}"))), |found| Ok(Some(found)))
+    search_items(arena, id, field, pattern, rest, create)?.map_or_else(
+        || Err(fail(format!("failed to create element for {part:?}"))),
+        |found| Ok(Some(found)),
+    )
 }
 
 fn search_items(

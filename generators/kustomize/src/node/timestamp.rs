@@ -54,9 +54,9 @@ impl Cursor<'_> {
     }
 
     /// `Z` or an offset, as minutes.
-    fn zone(&mut self) -> Option<Option<i32>> {
+    fn zone(&mut self) -> Option<i32> {
         if self.byte(b"Z").is_some() {
-            return Some(None);
+            return Some(0);
         }
         let sign = self.byte(b"+-")?;
         let hours = self.number(2, 2)?;
@@ -66,7 +66,7 @@ impl Cursor<'_> {
             return None;
         }
         let offset = i32::try_from(hours * 60 + minutes).ok()?;
-        Some(Some(if sign == b'-' { -offset } else { offset }))
+        Some(if sign == b'-' { -offset } else { offset })
     }
 }
 
@@ -83,7 +83,9 @@ fn days_in(year: u32, month: u32) -> u32 {
 /// The time that a text stands for, as RFC 3339 with as many digits as are needed.
 pub(super) fn parse_timestamp(text: &str) -> Option<String> {
     let bytes = text.as_bytes();
-    if bytes.len() < 5 || !bytes.iter().take(4).all(u8::is_ascii_digit) || bytes.get(4) != Some(&b'-')
+    if bytes.len() < 5
+        || !bytes.iter().take(4).all(u8::is_ascii_digit)
+        || bytes.get(4) != Some(&b'-')
     {
         return None;
     }
@@ -107,14 +109,14 @@ pub(super) fn parse_timestamp(text: &str) -> Option<String> {
     cursor.byte(b":")?;
     let second = cursor.number(1, 2)?;
     let nanos = cursor.fraction()?;
-    let zone = if separator == b' ' { None } else { cursor.zone()? };
+    let zone = if separator == b' ' { 0 } else { cursor.zone()? };
     if hour > 23 || minute > 59 || second > 59 || !cursor.rest.is_empty() {
         return None;
     }
     Some(format_time(&date, [hour, minute, second], nanos, zone))
 }
 
-fn format_time(date: &str, time: [u32; 3], nanos: u32, zone: Option<i32>) -> String {
+fn format_time(date: &str, time: [u32; 3], nanos: u32, zone: i32) -> String {
     let [hour, minute, second] = time;
     let mut text = format!("{date}T{hour:02}:{minute:02}:{second:02}");
     if nanos > 0 {
@@ -123,8 +125,8 @@ fn format_time(date: &str, time: [u32; 3], nanos: u32, zone: Option<i32>) -> Str
         let _ = write!(text, ".{}", fraction.trim_end_matches('0'));
     }
     match zone {
-        None | Some(0) => text.push('Z'),
-        Some(offset) => {
+        0 => text.push('Z'),
+        offset => {
             let sign = if offset < 0 { '-' } else { '+' };
             let offset = offset.unsigned_abs();
             let _ = write!(text, "{sign}{:02}:{:02}", offset / 60, offset % 60);
@@ -141,7 +143,10 @@ mod tests {
     fn times_are_written_as_rfc_3339() {
         let cases = [
             ("2020-1-2", Some("2020-01-02T00:00:00Z")),
-            ("2001-12-14t21:59:43.10-05:00", Some("2001-12-14T21:59:43.1-05:00")),
+            (
+                "2001-12-14t21:59:43.10-05:00",
+                Some("2001-12-14T21:59:43.1-05:00"),
+            ),
             ("2001-12-14 21:59:43", Some("2001-12-14T21:59:43Z")),
             ("2001-12-14T21:59:43Z", Some("2001-12-14T21:59:43Z")),
             ("2020-02-30", None),

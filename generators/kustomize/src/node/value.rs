@@ -93,7 +93,10 @@ fn key_text(arena: &Arena, key: NodeId, at_root: bool) -> Result<String> {
     let id = key;
     let key = arena.get(key);
     if key.kind != Kind::Scalar {
-        return Err(malformed(format!("yaml: invalid map key: {}", go_syntax(arena, id, false))));
+        return Err(malformed(format!(
+            "yaml: invalid map key: {}",
+            go_syntax(arena, id, false)
+        )));
     }
     match scalar(key, true)? {
         Value::String(_) if resolved_tag(key, true) == Tag::Str => Ok(key.text.clone()),
@@ -156,7 +159,11 @@ fn scalar(node: &Node, in_flow: bool) -> Result<Value> {
 fn tagged(node: &Node) -> Result<Value> {
     match &node.tag {
         Tag::Binary => {
-            let text: String = node.text.chars().filter(|c| !matches!(c, '\n' | '\r')).collect();
+            let text: String = node
+                .text
+                .chars()
+                .filter(|c| !matches!(c, '\n' | '\r'))
+                .collect();
             let bytes = STANDARD
                 .decode(text)
                 .map_err(|_| malformed("yaml: !!binary value contains invalid base64 data"))?;
@@ -223,7 +230,11 @@ fn duplicate_keys(arena: &Arena, id: NodeId) -> Option<String> {
         };
         let mut seen: Vec<(&str, usize)> = Vec::new();
         let mut known = HashSet::new();
-        for key in children.iter().step_by(2).filter_map(|key| tree.nodes.get(*key)) {
+        for key in children
+            .iter()
+            .step_by(2)
+            .filter_map(|key| tree.nodes.get(*key))
+        {
             let SyntaxKind::Scalar(name) = &key.kind else {
                 continue;
             };
@@ -306,7 +317,10 @@ fn number_node(number: &Number) -> Node {
 
 /// Whether a plain text would be read as something else by YAML 1.2 or, as a word, by YAML 1.1.
 fn needs_quotes(text: &str) -> bool {
-    let words = ["y", "Y", "yes", "Yes", "YES", "on", "On", "ON", "n", "N", "no", "No", "NO", "off", "Off", "OFF"];
+    let words = [
+        "y", "Y", "yes", "Yes", "YES", "on", "On", "ON", "n", "N", "no", "No", "NO", "off", "Off",
+        "OFF",
+    ];
     resolve(text).tag() != Tag::Str || words.contains(&text)
 }
 
@@ -322,7 +336,11 @@ pub(crate) fn go_syntax(arena: &Arena, id: NodeId, at_root: bool) -> String {
             Err(_) => node.text.clone(),
         },
         Kind::Sequence => {
-            let items: Vec<_> = node.children.iter().map(|child| go_syntax(arena, *child, false)).collect();
+            let items: Vec<_> = node
+                .children
+                .iter()
+                .map(|child| go_syntax(arena, *child, false))
+                .collect();
             format!("[]interface {{}}{{{}}}", items.join(", "))
         }
         Kind::Mapping => {

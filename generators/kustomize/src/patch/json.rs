@@ -103,8 +103,11 @@ impl<'a> Operation<'a> {
     }
 
     fn path(&self, action: &str) -> Result<&'a str> {
-        self.text("path")
-            .ok_or_else(|| fail(format!("{action} operation failed to decode path: {MISSING}")))
+        self.text("path").ok_or_else(|| {
+            fail(format!(
+                "{action} operation failed to decode path: {MISSING}"
+            ))
+        })
     }
 
     fn long_path(&self, action: &str) -> Result<&'a str> {
@@ -155,7 +158,9 @@ impl<'a> Operation<'a> {
         if path.is_empty() {
             let value = self.value();
             if !value.is_object() && !value.is_array() {
-                return Err(fail("replace operation value must be object or array: %!w(<nil>)"));
+                return Err(fail(
+                    "replace operation value must be object or array: %!w(<nil>)",
+                ));
             }
             *document = value;
             return Ok(());
@@ -211,7 +216,11 @@ impl<'a> Operation<'a> {
         let failed = || fail(format!("testing value {path} failed: test failed"));
         let wanted = self.value();
         if path.is_empty() {
-            return if is_equal(document, &wanted) { Ok(()) } else { Err(failed()) };
+            return if is_equal(document, &wanted) {
+                Ok(())
+            } else {
+                Err(failed())
+            };
         }
         let Some((container, key)) = find(document, path)? else {
             return Err(fail(format!(
@@ -221,7 +230,11 @@ impl<'a> Operation<'a> {
         let value = get_from(container, &key)
             .map_err(|problem| fail(format!("error in test for path: '{path}': {problem}")))?;
         let value = value.unwrap_or(&Value::Null);
-        if is_equal(value, &wanted) { Ok(()) } else { Err(failed()) }
+        if is_equal(value, &wanted) {
+            Ok(())
+        } else {
+            Err(failed())
+        }
     }
 
     fn copy(&self, document: &mut Value, copied: &mut usize) -> Result<()> {
@@ -254,7 +267,9 @@ fn find<'d>(document: &'d mut Value, path: &str) -> Result<Option<(&'d mut Value
     let Some((_, rest)) = path.split_once('/') else {
         return Ok(None);
     };
-    let (parents, key) = rest.rsplit_once('/').map_or((None, rest), |(p, k)| (Some(p), k));
+    let (parents, key) = rest
+        .rsplit_once('/')
+        .map_or((None, rest), |(p, k)| (Some(p), k));
     if rest.split('/').count() > MAX_PATH_PARTS {
         return Err(over_limit("parts in the path of a patch", MAX_PATH_PARTS));
     }
@@ -292,7 +307,9 @@ fn existing_index(items: &[Value], key: &str) -> std::result::Result<usize, Stri
     let count = i64::try_from(items.len()).unwrap_or(i64::MAX);
     let place = if index < 0 { index + count } else { index };
     if place < 0 || place >= count {
-        return Err(format!("Unable to access invalid index: {index}: {BAD_INDEX}"));
+        return Err(format!(
+            "Unable to access invalid index: {index}: {BAD_INDEX}"
+        ));
     }
     usize::try_from(place).map_err(|_| BAD_INDEX.to_owned())
 }
@@ -318,7 +335,9 @@ fn add_to(container: &mut Value, key: &str, value: Value) -> std::result::Result
             let count = i64::try_from(items.len()).unwrap_or(i64::MAX);
             let place = if index < 0 { index + count + 1 } else { index };
             if place < 0 || place > count {
-                return Err(format!("Unable to access invalid index: {index}: {BAD_INDEX}"));
+                return Err(format!(
+                    "Unable to access invalid index: {index}: {BAD_INDEX}"
+                ));
             }
             items.insert(usize::try_from(place).unwrap_or(items.len()), value);
         }
@@ -364,7 +383,10 @@ mod tests {
 
     fn apply(patch: &str, document: Value) -> std::result::Result<Value, String> {
         let patch = JsonPatch::parse(patch).map_err(|error| error.to_string())?;
-        patch.apply(document).map(|patched| patched.0).map_err(|error| error.to_string())
+        patch
+            .apply(document)
+            .map(|patched| patched.0)
+            .map_err(|error| error.to_string())
     }
 
     #[test]

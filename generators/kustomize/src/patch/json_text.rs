@@ -38,7 +38,9 @@ fn wrong_type(value: &Value, wanted: &str) -> BuildError {
         Value::Bool(_) => "bool",
         _ => "number",
     };
-    malformed(format!("json: cannot unmarshal {found} into Go value of type {wanted}"))
+    malformed(format!(
+        "json: cannot unmarshal {found} into Go value of type {wanted}"
+    ))
 }
 
 /// What Go says about a text that is no JSON, as far as it can be told.
@@ -46,10 +48,15 @@ fn json_problem(text: &str, error: &serde_json::Error) -> String {
     if error.is_eof() {
         return "unexpected end of JSON input".to_owned();
     }
-    let line = text.lines().nth(error.line().saturating_sub(1)).unwrap_or_default();
+    let line = text
+        .lines()
+        .nth(error.line().saturating_sub(1))
+        .unwrap_or_default();
     let character = line.chars().nth(error.column().saturating_sub(1));
     match character {
-        Some(character) => format!("invalid character {character:?} looking for beginning of value"),
+        Some(character) => {
+            format!("invalid character {character:?} looking for beginning of value")
+        }
         None => "invalid character '\\n' in string literal".to_owned(),
     }
 }

@@ -91,8 +91,13 @@ impl Walker<'_> {
         if depth > MAX_PATH_PARTS {
             return Err(over_limit("levels in a patched object", MAX_PATH_PARTS));
         }
-        let schema = schema.or_else(|| self.type_schema(target)).or_else(|| self.type_schema(patch));
-        let first = [target, patch].into_iter().find(|node| !self.is_null(*node)).flatten();
+        let schema = schema
+            .or_else(|| self.type_schema(target))
+            .or_else(|| self.type_schema(patch));
+        let first = [target, patch]
+            .into_iter()
+            .find(|node| !self.is_null(*node))
+            .flatten();
         let kind = first.map_or(Kind::Mapping, |node| self.store.arena.get(node).kind);
         for node in [target, patch].into_iter().flatten() {
             if first.is_some() {
@@ -147,7 +152,11 @@ impl Walker<'_> {
         let mut names = BTreeSet::new();
         for source in [Some(node), patch].into_iter().flatten() {
             let arena = &self.store.arena;
-            names.extend(arena.pairs(source).map(|(key, _)| arena.get(key).text.clone()));
+            names.extend(
+                arena
+                    .pairs(source)
+                    .map(|(key, _)| arena.get(key).text.clone()),
+            );
         }
         for name in names {
             let field_schema = schema.and_then(|schema| self.store.types.field(schema, &name));
@@ -161,10 +170,18 @@ impl Walker<'_> {
 
     fn pair(&self, map: NodeId, name: &str) -> Option<(NodeId, NodeId)> {
         let arena = &self.store.arena;
-        arena.pairs(map).find(|(key, _)| arena.get(*key).text == name)
+        arena
+            .pairs(map)
+            .find(|(key, _)| arena.get(*key).text == name)
     }
 
-    fn set(&mut self, node: NodeId, patch: Option<NodeId>, name: &str, outcome: Outcome) -> Result<()> {
+    fn set(
+        &mut self,
+        node: NodeId,
+        patch: Option<NodeId>,
+        name: &str,
+        outcome: Outcome,
+    ) -> Result<()> {
         let arena = &self.store.arena;
         let Some(value) = outcome.node else {
             return self.store.arena.clear_field(node, name);
@@ -182,7 +199,10 @@ impl Walker<'_> {
     /// The map that the fields are put into.
     fn start_map(&mut self, target: Option<NodeId>, patch: Option<NodeId>) -> Result<Outcome> {
         if self.is_null(target) {
-            if patch.is_some_and(|patch| self.map_directive(patch).is_ok_and(|d| d == Directive::Delete)) {
+            if patch.is_some_and(|patch| {
+                self.map_directive(patch)
+                    .is_ok_and(|d| d == Directive::Delete)
+            }) {
                 return Ok(Outcome::of(None));
             }
             let written = target.map(|node| self.store.arena.get(node).text.clone());

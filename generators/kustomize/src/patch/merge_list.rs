@@ -55,7 +55,11 @@ struct List {
 }
 
 /// The list that the items are put into.
-fn start(walker: &mut Walker<'_>, target: Option<NodeId>, patch: Option<NodeId>) -> Result<Option<NodeId>> {
+fn start(
+    walker: &mut Walker<'_>,
+    target: Option<NodeId>,
+    patch: Option<NodeId>,
+) -> Result<Option<NodeId>> {
     if walker.store.arena.is_missing_or_null(target) {
         return Ok(patch);
     }
@@ -103,7 +107,10 @@ fn primitive_tuples(walker: &Walker<'_>, sources: [Option<NodeId>; 2]) -> Vec<Tu
 /// Unifies tuples of which one has texts where the other has none.
 fn unify(tuples: &mut [Tuple]) {
     // Only tuples with an empty text can change anything.
-    if !tuples.iter().any(|tuple| tuple.iter().any(String::is_empty)) {
+    if !tuples
+        .iter()
+        .any(|tuple| tuple.iter().any(String::is_empty))
+    {
         return;
     }
     for first in 0..tuples.len() {
@@ -147,7 +154,10 @@ fn valid_keys<'k>(used: &[bool], values: &Tuple, keys: &[&'k str]) -> (Vec<&'k s
     }
     let is_used = |at: usize| used.get(at).copied().unwrap_or(false);
     let valid = keys.iter().enumerate().filter(|(at, _)| is_used(*at));
-    let texts = values.iter().enumerate().filter(|(at, value)| !value.is_empty() || is_used(*at));
+    let texts = values
+        .iter()
+        .enumerate()
+        .filter(|(at, value)| !value.is_empty() || is_used(*at));
     (
         valid.map(|(_, key)| *key).collect(),
         texts.map(|(_, value)| value.clone()).collect(),
@@ -200,15 +210,21 @@ fn merge_item(
     values: &Tuple,
 ) -> Result<()> {
     // The pair is found by the keys that have texts here.
-    let (found_by, texts) = valid_keys(&used_keys(std::slice::from_ref(values), keys.len()), values, keys);
+    let (found_by, texts) = valid_keys(
+        &used_keys(std::slice::from_ref(values), keys.len()),
+        values,
+        keys,
+    );
     let arena = &walker.store.arena;
     let old = match_all(arena, list.target, &found_by, &texts);
-    let new = list.patch.and_then(|patch| match_all(arena, patch, &found_by, &texts));
+    let new = list
+        .patch
+        .and_then(|patch| match_all(arena, patch, &found_by, &texts));
     let merged = walker.walk(old, new, list.schema, list.depth + 1)?.node;
     let arena = &mut walker.store.arena;
     let Some(item) = merged.filter(|item| {
         let node = arena.get(*item);
-        !node.is_null() && !(node.kind == Kind::Mapping && node.children.is_empty())
+        !(node.is_null() || node.kind == Kind::Mapping && node.children.is_empty())
     }) else {
         return arena.set_element(list.target, None, keys, values);
     };

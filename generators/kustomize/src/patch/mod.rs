@@ -17,7 +17,11 @@ use crate::resource::{Resource, Store, annotation};
 ///
 /// # Errors
 /// When patch and object do not fit each other.
-pub(crate) fn apply_merge(store: &mut Store, target: &mut Resource, patch: &Resource) -> Result<()> {
+pub(crate) fn apply_merge(
+    store: &mut Store,
+    target: &mut Resource,
+    patch: &Resource,
+) -> Result<()> {
     if store.arena.len() >= MAX_NODES {
         return Err(over_limit("nodes", MAX_NODES));
     }

@@ -32,14 +32,6 @@ impl Gvk {
         }
     }
 
-    pub(crate) fn api_version(&self) -> String {
-        if self.group.is_empty() {
-            self.version.clone()
-        } else {
-            format!("{}/{}", self.group, self.version)
-        }
-    }
-
     /// Whether a selector takes this type.
     pub(crate) fn is_selected_by(&self, selector: &Self) -> bool {
         let fits = |wanted: &str, own: &str| wanted.is_empty() || wanted == own;
@@ -90,7 +82,13 @@ pub(crate) type IdKey = (Gvk, String, String);
 
 impl Id {
     /// The id of an object of a type that has no namespaces if `types` says so.
-    pub(crate) fn current(types: &Types, api_version: &str, kind: &str, name: &str, namespace: &str) -> Self {
+    pub(crate) fn current(
+        types: &Types,
+        api_version: &str,
+        kind: &str,
+        name: &str,
+        namespace: &str,
+    ) -> Self {
         Self {
             gvk: Gvk::new(api_version, kind),
             name: name.to_owned(),

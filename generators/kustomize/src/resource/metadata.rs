@@ -36,7 +36,7 @@ pub(crate) mod annotation {
 }
 
 /// The annotations that are taken away in the end.
-pub(crate) const BUILD_ANNOTATIONS: [&str; 19] = [
+const BUILD_ANNOTATIONS: [&str; 19] = [
     annotation::PREVIOUS_KINDS,
     annotation::PREVIOUS_NAMES,
     annotation::PREFIXES,
@@ -121,11 +121,15 @@ impl Resource {
     }
 
     fn set_map(&self, store: &mut Store, field: &str, map: &TextMap) -> Result<()> {
-        let Some(root) = self.node() else { return Ok(()) };
+        let Some(root) = self.node() else {
+            return Ok(());
+        };
         let metadata = store
             .arena
             .lookup(root, &["metadata"], Create::As(Kind::Mapping))?;
-        let Some(metadata) = metadata else { return Ok(()) };
+        let Some(metadata) = metadata else {
+            return Ok(());
+        };
         store.arena.clear_field(metadata, field)?;
         if map.is_empty() {
             return Ok(());
@@ -151,7 +155,9 @@ impl Resource {
 
     /// Sets one annotation and leaves the others as they are.
     pub(crate) fn set_annotation(&self, store: &mut Store, name: &str, value: &str) -> Result<()> {
-        let Some(root) = self.node() else { return Ok(()) };
+        let Some(root) = self.node() else {
+            return Ok(());
+        };
         clear_if_empty(store, root)?;
         let path = ["metadata", "annotations"];
         let node = store.arena.lookup(root, &path, Create::As(Kind::Mapping))?;
@@ -186,7 +192,9 @@ impl Resource {
 
     /// Sets the namespace, or takes it away.
     pub(crate) fn set_namespace(&self, store: &mut Store, namespace: &str) -> Result<()> {
-        let Some(root) = self.node() else { return Ok(()) };
+        let Some(root) = self.node() else {
+            return Ok(());
+        };
         if !namespace.is_empty() {
             let path = ["metadata", "namespace"];
             return store.arena.set_path(root, &path, namespace);
@@ -264,7 +272,12 @@ impl Resource {
     }
 
     /// Adds a value to an annotation that is a list with commas.
-    pub(crate) fn append_to_annotation(&self, store: &mut Store, name: &str, value: &str) -> Result<()> {
+    pub(crate) fn append_to_annotation(
+        &self,
+        store: &mut Store,
+        name: &str,
+        value: &str,
+    ) -> Result<()> {
         if value.is_empty() {
             return Ok(());
         }
@@ -317,7 +330,10 @@ impl Resource {
             merged.remove(annotation::NEEDS_HASH);
         }
         self.set_annotations(store, &merged)?;
-        let (name, namespace) = (other.name(store).to_owned(), other.namespace(store).to_owned());
+        let (name, namespace) = (
+            other.name(store).to_owned(),
+            other.namespace(store).to_owned(),
+        );
         self.set_name(store, &name)?;
         self.set_namespace(store, &namespace)
     }
@@ -326,7 +342,8 @@ impl Resource {
     pub(crate) fn internal_annotations(&self, store: &Store) -> TextMap {
         let mut annotations = self.annotations(store);
         annotations.retain(|name, _| {
-            name.starts_with(annotation::INTERNAL_PREFIX) || annotation::LEGACY.contains(&name.as_str())
+            name.starts_with(annotation::INTERNAL_PREFIX)
+                || annotation::LEGACY.contains(&name.as_str())
         });
         annotations
     }

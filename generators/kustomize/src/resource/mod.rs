@@ -6,7 +6,7 @@ mod read;
 mod set;
 
 pub(crate) use id::{Gvk, Id};
-pub(crate) use metadata::{BUILD_ANNOTATIONS, annotation};
+pub(crate) use metadata::annotation;
 pub(crate) use read::{check, read_objects, read_text};
 pub(crate) use set::{ResourceSet, encode_base64};
 
@@ -29,6 +29,8 @@ pub(crate) struct Resource {
     root: Option<NodeId>,
     /// Names of the variables that point here.
     pub(crate) variables: Vec<String>,
+    /// The place of the object in what was given to a build from outside.
+    pub(crate) place: usize,
 }
 
 impl Resource {
@@ -36,6 +38,7 @@ impl Resource {
         Self {
             root: Some(root),
             variables: Vec::new(),
+            place: 0,
         }
     }
 
@@ -46,7 +49,8 @@ impl Resource {
 
     /// The node of the object; for a deleted one, a new one that is nothing.
     pub(crate) fn root(&self, store: &mut Store) -> NodeId {
-        self.root.unwrap_or_else(|| store.arena.add(Node::default()))
+        self.root
+            .unwrap_or_else(|| store.arena.add(Node::default()))
     }
 
     /// Marks the object as deleted.
@@ -56,7 +60,8 @@ impl Resource {
 
     /// Whether there is nothing left of the object.
     pub(crate) fn is_empty(&self, store: &Store) -> bool {
-        self.root.is_none_or(|root| store.arena.get(root).is_empty_value())
+        self.root
+            .is_none_or(|root| store.arena.get(root).is_empty_value())
     }
 
     /// A copy that shares nothing.
@@ -64,6 +69,7 @@ impl Resource {
         Self {
             root: self.root.map(|root| store.arena.copy(root)),
             variables: self.variables.clone(),
+            place: self.place,
         }
     }
 
@@ -77,10 +83,12 @@ impl Resource {
     }
 
     pub(crate) fn kind<'s>(&self, store: &'s Store) -> &'s str {
-        self.root.map_or("", |root| store.arena.field_text(root, "kind"))
+        self.root
+            .map_or("", |root| store.arena.field_text(root, "kind"))
     }
 
     pub(crate) fn api_version<'s>(&self, store: &'s Store) -> &'s str {
-        self.root.map_or("", |root| store.arena.field_text(root, "apiVersion"))
+        self.root
+            .map_or("", |root| store.arena.field_text(root, "apiVersion"))
     }
 }

@@ -3,7 +3,7 @@
 //! Mirrors `resource/factory.go` of kustomize api v0.21.1.
 
 use super::{Resource, Store};
-use crate::error::{BuildErrorKind, Result, BuildError, fail};
+use crate::error::{BuildError, BuildErrorKind, Result, fail};
 use crate::node::{Kind, NodeId, from_value, parse_documents, to_value};
 use serde_json::Value;
 use std::collections::VecDeque;
@@ -59,7 +59,9 @@ pub(crate) fn check(store: &Store, node: NodeId) -> Result<()> {
             .field(id, name)
             .is_some_and(|value| !arena.get(value).is_empty_value())
     };
-    let metadata = arena.field(node, "metadata").filter(|id| !arena.get(*id).is_empty_value());
+    let metadata = arena
+        .field(node, "metadata")
+        .filter(|id| !arena.get(*id).is_empty_value());
     let fields = ["name", "namespace", "labels", "annotations"];
     let has_metadata =
         metadata.is_some_and(|metadata| fields.iter().any(|field| has(metadata, field)));
@@ -71,7 +73,10 @@ pub(crate) fn check(store: &Store, node: NodeId) -> Result<()> {
         return Err(fail(format!("missing kind in object {}", meta.go_text())));
     }
     if !meta.kind.ends_with("List") && meta.name.is_empty() {
-        return Err(fail(format!("missing metadata.name in object {}", meta.go_text())));
+        return Err(fail(format!(
+            "missing metadata.name in object {}",
+            meta.go_text()
+        )));
     }
     Ok(())
 }
@@ -90,7 +95,9 @@ impl Meta {
     fn read(store: &Store, node: NodeId, metadata: Option<NodeId>) -> Self {
         let arena = &store.arena;
         let text = |id: Option<NodeId>, name: &str| {
-            let value = id.and_then(|id| arena.field(id, name)).map(|id| arena.get(id));
+            let value = id
+                .and_then(|id| arena.field(id, name))
+                .map(|id| arena.get(id));
             value
                 .filter(|value| !value.is_empty_value())
                 .map(|value| value.text.clone())

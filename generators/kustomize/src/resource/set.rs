@@ -64,7 +64,10 @@ impl ResourceSet {
         self.current.get_or_insert_with(|| {
             let mut index: HashMap<IdKey, Vec<usize>> = HashMap::with_capacity(self.items.len());
             for (at, resource) in self.items.iter().enumerate() {
-                index.entry(resource.current_id(store).key()).or_default().push(at);
+                index
+                    .entry(resource.current_id(store).key())
+                    .or_default()
+                    .push(at);
             }
             index
         })
@@ -180,7 +183,7 @@ impl ResourceSet {
                 "id {} exists; can not use behavior: '{behavior}', behavior must be merge or replace",
                 id.go_syntax()
             ))),
-            [at] => self.replace(store, *at, resource, behavior == "merge"),
+            [at] => self.replace(store, *at, &resource, behavior == "merge"),
             places => Err(fail(format!(
                 "found multiple objects {} that could accept merge of {id}",
                 self.describe(store, places)
@@ -188,15 +191,15 @@ impl ResourceSet {
         }
     }
 
-    fn replace(&mut self, store: &mut Store, at: usize, new: Resource, merge: bool) -> Result<()> {
+    fn replace(&mut self, store: &mut Store, at: usize, new: &Resource, merge: bool) -> Result<()> {
         let Some(old) = self.items.get(at).cloned() else {
             return Ok(());
         };
         let origin = old.annotation(store, annotation::ORIGIN).map(str::to_owned);
         new.merge_metadata_from(store, &old)?;
         if merge {
-            merge_data(store, &old, &new, "data")?;
-            merge_data(store, &old, &new, "binaryData")?;
+            merge_data(store, &old, new, "data")?;
+            merge_data(store, &old, new, "binaryData")?;
             if let Some(origin) = origin {
                 let mut annotations = new.annotations(store);
                 annotations.insert(annotation::ORIGIN.to_owned(), origin);
@@ -205,7 +208,7 @@ impl ResourceSet {
         }
         let resource = Resource {
             variables: old.variables,
-            ..new
+            ..new.clone()
         };
         let id = resource.current_id(store);
         self.forget_ids();
@@ -217,8 +220,13 @@ impl ResourceSet {
                 self.forget_ids();
                 Ok(())
             }
-            [] => Err(fail(format!("cannot find resource with id {id} to replace"))),
-            places => Err(fail(format!("in Replace: id matched {} resources", places.len()))),
+            [] => Err(fail(format!(
+                "cannot find resource with id {id} to replace"
+            ))),
+            places => Err(fail(format!(
+                "in Replace: id matched {} resources",
+                places.len()
+            ))),
         }
     }
 
@@ -255,11 +263,19 @@ fn add_ids(
 fn merge_data(store: &mut Store, old: &Resource, new: &Resource, field: &str) -> Result<()> {
     let mut merged = data(store, old, field);
     merged.extend(data(store, new, field));
-    let Some(root) = new.node() else { return Ok(()) };
+    let Some(root) = new.node() else {
+        return Ok(());
+    };
     store.arena.clear_field(root, field)?;
     for (key, text) in &merged {
-        let name = if field == "data" { "data" } else { "binaryData" };
-        let map = store.arena.lookup(root, &[name], Create::As(Kind::Mapping))?;
+        let name = if field == "data" {
+            "data"
+        } else {
+            "binaryData"
+        };
+        let map = store
+            .arena
+            .lookup(root, &[name], Create::As(Kind::Mapping))?;
         if let Some(map) = map {
             let value = store.arena.add(data_node(text));
             store.arena.append_pair(map, key, Style::default(), value);
@@ -269,10 +285,16 @@ fn merge_data(store: &mut Store, old: &Resource, new: &Resource, field: &str) ->
 }
 
 fn data(store: &Store, resource: &Resource, field: &str) -> TextMap {
-    let node = resource.node().and_then(|root| store.arena.field(root, field));
+    let node = resource
+        .node()
+        .and_then(|root| store.arena.field(root, field));
     let text = |id| {
         let node = store.arena.get(id);
-        if node.is_null() { String::new() } else { node.text.clone() }
+        if node.is_null() {
+            String::new()
+        } else {
+            node.text.clone()
+        }
     };
     node.into_iter()
         .flat_map(|node| store.arena.pairs(node))
@@ -295,7 +317,9 @@ pub(crate) fn encode_base64(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(encoded.len() + encoded.len() / LINE + 1);
     let mut rest = encoded.as_str();
     while !rest.is_empty() {
-        let (line, more) = rest.split_at_checked(LINE.min(rest.len())).unwrap_or((rest, ""));
+        let (line, more) = rest
+            .split_at_checked(LINE.min(rest.len()))
+            .unwrap_or((rest, ""));
         text.push_str(line);
         text.push('\n');
         rest = more;

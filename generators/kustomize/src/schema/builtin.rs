@@ -43,7 +43,9 @@ fn read(text: &str) -> Schemas {
     schemas.all.resize_with(lines.len(), Schema::default);
     for (index, line) in lines.iter().enumerate() {
         let mut words = line.split(' ');
-        schemas.definitions.insert(full_name(words.next().unwrap_or_default()), index);
+        schemas
+            .definitions
+            .insert(full_name(words.next().unwrap_or_default()), index);
         for field in words {
             let Some((name, target)) = field.split_once('=') else {
                 continue;
@@ -84,12 +86,18 @@ fn read_target(schemas: &mut Schemas, target: &str) -> usize {
     if let Some(index) = target.strip_prefix('*') {
         schema.values = index.parse().ok();
     } else if let Some(list) = target.strip_prefix('-') {
-        let (items, keys) = list.split_once('+').map_or((list, None), |(i, k)| (i, Some(k)));
+        let (items, keys) = list
+            .split_once('+')
+            .map_or((list, None), |(i, k)| (i, Some(k)));
         schema.is_array = true;
         schema.items = items.parse().ok();
         if let Some(keys) = keys {
             "merge".clone_into(&mut schema.strategy);
-            schema.keys = keys.split(',').filter(|key| !key.is_empty()).map(str::to_owned).collect();
+            schema.keys = keys
+                .split(',')
+                .filter(|key| !key.is_empty())
+                .map(str::to_owned)
+                .collect();
         }
     }
     schemas.all.push(schema);
@@ -111,7 +119,9 @@ mod tests {
         let containers = containers.unwrap();
         assert!(types.is_merged(containers));
         assert_eq!(types.merge_keys(containers), ["name"]);
-        let ports = types.field(types.items(containers).unwrap(), "ports").unwrap();
+        let ports = types
+            .field(types.items(containers).unwrap(), "ports")
+            .unwrap();
         assert_eq!(types.merge_keys(ports), ["containerPort", "protocol"]);
     }
 

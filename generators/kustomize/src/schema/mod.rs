@@ -53,7 +53,11 @@ impl Schemas {
     fn resolve(&self, mut index: usize) -> std::result::Result<usize, &str> {
         // A reference that leads in a circle leads nowhere.
         for _ in 0..self.all.len().max(1) {
-            match self.all.get(index).map(|schema| schema.reference.as_deref()) {
+            match self
+                .all
+                .get(index)
+                .map(|schema| schema.reference.as_deref())
+            {
                 Some(None) => return Ok(index),
                 Some(Some(name)) => index = *self.definitions.get(name).ok_or(name)?,
                 None => break,
@@ -82,7 +86,12 @@ impl Types {
     ///
     /// # Errors
     /// When both a version and a document are given, the version is unknown, or the document cannot be read.
-    pub(crate) fn set(&mut self, version: Option<&str>, document: Option<&str>, is_top: bool) -> Result<()> {
+    pub(crate) fn set(
+        &mut self,
+        version: Option<&str>,
+        document: Option<&str>,
+        is_top: bool,
+    ) -> Result<()> {
         if (self.has_version || self.custom.is_some()) && !is_top {
             return Ok(());
         }
@@ -120,7 +129,10 @@ impl Types {
     /// The schema of a type.
     pub(crate) fn of_type(&self, api_version: &str, kind: &str) -> Option<SchemaId> {
         let key = (api_version.to_owned(), kind.to_owned());
-        let custom = self.custom.as_ref().and_then(|custom| custom.types.get(&key));
+        let custom = self
+            .custom
+            .as_ref()
+            .and_then(|custom| custom.types.get(&key));
         if let Some(&index) = custom {
             return Some(SchemaId {
                 source: Source::Custom,

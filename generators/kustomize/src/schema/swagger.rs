@@ -46,7 +46,13 @@ fn object(value: Option<&Value>) -> impl Iterator<Item = (&String, &Value)> {
 
 /// The types that a definition or an operation is for.
 fn gvks(value: &Value) -> Vec<(String, String)> {
-    let text = |value: &Value, key| value.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let text = |value: &Value, key| {
+        value
+            .get(key)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned()
+    };
     let read = |value: &Value| {
         let (group, version) = (text(value, "group"), text(value, "version"));
         let version = if group.is_empty() {
@@ -65,12 +71,16 @@ fn gvks(value: &Value) -> Vec<(String, String)> {
 
 fn add(schemas: &mut Schemas, value: &Value, depth: usize) -> Result<usize> {
     if depth > MAX_SCHEMA_DEPTH {
-        return Err(fail(format!("schema is deeper than {MAX_SCHEMA_DEPTH} levels")));
+        return Err(fail(format!(
+            "schema is deeper than {MAX_SCHEMA_DEPTH} levels"
+        )));
     }
     let text = |key| value.get(key).and_then(Value::as_str);
     let mut schema = Schema {
         is_array: text("type") == Some("array"),
-        strategy: text("x-kubernetes-patch-strategy").unwrap_or_default().to_owned(),
+        strategy: text("x-kubernetes-patch-strategy")
+            .unwrap_or_default()
+            .to_owned(),
         reference: text("$ref").map(|path| {
             let name = path.rsplit('/').next().unwrap_or(path);
             name.replace("~1", "/").replace("~0", "~")
@@ -79,8 +89,15 @@ fn add(schemas: &mut Schemas, value: &Value, depth: usize) -> Result<usize> {
     };
     if !schema.strategy.is_empty() {
         schema.keys = match value.get("x-kubernetes-list-map-keys") {
-            Some(Value::Array(keys)) => keys.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
-            _ => text("x-kubernetes-patch-merge-key").map(str::to_owned).into_iter().collect(),
+            Some(Value::Array(keys)) => keys
+                .iter()
+                .filter_map(Value::as_str)
+                .map(str::to_owned)
+                .collect(),
+            _ => text("x-kubernetes-patch-merge-key")
+                .map(str::to_owned)
+                .into_iter()
+                .collect(),
         };
     }
     for (name, field) in object(value.get("properties")) {
@@ -90,7 +107,10 @@ fn add(schemas: &mut Schemas, value: &Value, depth: usize) -> Result<usize> {
     if let Some(items) = value.get("items").filter(|items| items.is_object()) {
         schema.items = Some(add(schemas, items, depth + 1)?);
     }
-    if let Some(values) = value.get("additionalProperties").filter(|values| values.is_object()) {
+    if let Some(values) = value
+        .get("additionalProperties")
+        .filter(|values| values.is_object())
+    {
         schema.values = Some(add(schemas, values, depth + 1)?);
     }
     schemas.all.push(schema);

@@ -41,7 +41,12 @@ pub(crate) fn set_entries(
 ///
 /// # Errors
 /// When annotations are no map.
-pub(crate) fn annotate_all(store: &mut Store, resources: &[Resource], name: &str, value: &str) -> Result<()> {
+pub(crate) fn annotate_all(
+    store: &mut Store,
+    resources: &[Resource],
+    name: &str,
+    value: &str,
+) -> Result<()> {
     let entries = BTreeMap::from([(name.to_owned(), value.to_owned())]);
     let specs = FieldSpecs(vec![FieldSpec::any("metadata/annotations", true)]);
     set_entries(store, resources, &entries, &specs)

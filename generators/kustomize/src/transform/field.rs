@@ -22,7 +22,9 @@ pub(super) fn visit_field(
     created: &Created,
     visit: &mut dyn FnMut(&mut Store, NodeId) -> Result<()>,
 ) -> Result<()> {
-    let Some(root) = resource.node() else { return Ok(()) };
+    let Some(root) = resource.node() else {
+        return Ok(());
+    };
     let gvk = Gvk::new(resource.api_version(store), resource.kind(store));
     if !spec.selects(&gvk) {
         return Ok(());
@@ -135,7 +137,9 @@ impl Visitor<'_> {
     }
 
     fn field(&mut self, node: NodeId, part: &str, rest: &[String]) -> Result<()> {
-        let (name, is_list) = part.strip_suffix("[]").map_or((part, false), |name| (name, true));
+        let (name, is_list) = part
+            .strip_suffix("[]")
+            .map_or((part, false), |name| (name, true));
         if name.is_empty() {
             return Err(fail("cannot set or create an empty field name"));
         }
@@ -168,8 +172,17 @@ mod tests {
 
     #[test]
     fn paths_are_split_outside_of_brackets_and_escapes() {
-        assert_eq!(split_path("/metadata/annotations/a\\/b", '/'), ["metadata", "annotations", "a/b"]);
-        assert_eq!(split_dotted("a.[b.c/d].[e=f.g].h"), ["a", "b.c/d", "[e=f.g]", "h"]);
-        assert_eq!(split_dotted("data.config\\.yaml.x"), ["data", "config.yaml", "x"]);
+        assert_eq!(
+            split_path("/metadata/annotations/a\\/b", '/'),
+            ["metadata", "annotations", "a/b"]
+        );
+        assert_eq!(
+            split_dotted("a.[b.c/d].[e=f.g].h"),
+            ["a", "b.c/d", "[e=f.g]", "h"]
+        );
+        assert_eq!(
+            split_dotted("data.config\\.yaml.x"),
+            ["data", "config.yaml", "x"]
+        );
     }
 }

@@ -26,7 +26,8 @@ pub(crate) fn set_image(
     image: &Image,
     specs: &FieldSpecs,
 ) -> Result<()> {
-    let is_changed = |store: &Store, resource: &Resource| resource.kind(store) != "CustomResourceDefinition";
+    let is_changed =
+        |store: &Store, resource: &Resource| resource.kind(store) != "CustomResourceDefinition";
     for resource in resources {
         if let Some(root) = resource.node().filter(|_| is_changed(store, resource)) {
             visit_lists(store, root, image)?;

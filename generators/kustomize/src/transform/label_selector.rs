@@ -46,9 +46,9 @@ impl LabelSelector {
         while let Some(token) = parser.peek() {
             match token {
                 Token::Word(_) | Token::Symbol("!") => {
-                    let requirement = parser.requirement().map_err(|error| {
-                        error.within("unable to parse requirement")
-                    })?;
+                    let requirement = parser
+                        .requirement()
+                        .map_err(|error| error.within("unable to parse requirement"))?;
                     requirements.push(requirement);
                     match parser.next() {
                         None => break,
@@ -69,7 +69,7 @@ impl LabelSelector {
                         }
                     }
                 }
-                other => {
+                other @ Token::Symbol(_) => {
                     return Err(fail(format!(
                         "found '{}', expected: !, identifier, or 'end of string'",
                         shown(Some(other))
@@ -125,17 +125,15 @@ fn tokens(text: &str) -> Vec<Token> {
         let symbol = SYMBOLS
             .into_iter()
             .find(|symbol| !symbol.is_empty() && rest.starts_with(symbol));
-        let length = match symbol {
-            Some(symbol) => {
-                tokens.push(Token::Symbol(symbol));
-                symbol.len()
-            }
-            None => {
-                let ends = |c: char| c.is_whitespace() || "=!><(),".contains(c);
-                let length = rest.find(ends).unwrap_or(rest.len());
-                tokens.push(Token::Word(rest.get(..length).unwrap_or_default().to_owned()));
-                length
-            }
+        let length = if let Some(symbol) = symbol {
+            tokens.push(Token::Symbol(symbol));
+            symbol.len()
+        } else {
+            let ends = |c: char| c.is_whitespace() || "=!><(),".contains(c);
+            let length = rest.find(ends).unwrap_or(rest.len());
+            let word = rest.get(..length).unwrap_or_default();
+            tokens.push(Token::Word(word.to_owned()));
+            length
         };
         rest = rest.get(length..).unwrap_or_default().trim_start();
     }
@@ -274,15 +272,21 @@ fn is_name(text: &str) -> bool {
     text.len() <= MAX_NAME_LENGTH
         && edge(text.chars().next())
         && edge(text.chars().next_back())
-        && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
+        && text
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
 }
 
 fn check_key(key: &str) -> Result<()> {
-    let (prefix, name) = key.split_once('/').map_or((None, key), |(p, n)| (Some(p), n));
+    let (prefix, name) = key
+        .split_once('/')
+        .map_or((None, key), |(p, n)| (Some(p), n));
     let is_domain = |prefix: &str| {
         !prefix.is_empty()
             && prefix.len() <= MAX_PREFIX_LENGTH
-            && prefix.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "-.".contains(c))
+            && prefix
+                .chars()
+                .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "-.".contains(c))
     };
     if is_name(name) && prefix.is_none_or(is_domain) {
         return Ok(());
@@ -294,7 +298,9 @@ fn check_value(key: &str, value: &str) -> Result<()> {
     if value.is_empty() || is_name(value) {
         return Ok(());
     }
-    Err(fail(format!("invalid label value: {value:?}: at key: {key:?}")))
+    Err(fail(format!(
+        "invalid label value: {value:?}: at key: {key:?}"
+    )))
 }
 
 #[cfg(test)]
@@ -318,7 +324,11 @@ mod tests {
             ("n<5", false),
         ];
         for (text, want) in cases {
-            assert_eq!(LabelSelector::parse(text).unwrap().matches(&labels), want, "{text}");
+            assert_eq!(
+                LabelSelector::parse(text).unwrap().matches(&labels),
+                want,
+                "{text}"
+            );
         }
         for text in ["=", "a in", "a,", "a in (x", "a b", "-a=b"] {
             assert!(LabelSelector::parse(text).is_err(), "{text}");

@@ -14,8 +14,8 @@ mod structured;
 mod value_add;
 mod variable;
 
-pub(crate) use field::split_dotted;
 pub(crate) use entries::{annotate_all, set_entries};
+pub(crate) use field::split_dotted;
 pub(crate) use image::set_image;
 pub(crate) use name::{Affix, add_affix};
 pub(crate) use namespace::{RoleBindingSubjects, set_namespace};

@@ -34,7 +34,11 @@ pub(crate) fn add_affix(
         if keeps_name(&original.gvk) {
             continue;
         }
-        for spec in specs.0.iter().filter(|spec| original.gvk.is_selected_by(&spec.gvk())) {
+        for spec in specs
+            .0
+            .iter()
+            .filter(|spec| original.gvk.is_selected_by(&spec.gvk()))
+        {
             if spec.path == "metadata/name" {
                 resource.append_to_annotation(store, list, text)?;
                 if !text.is_empty() {

@@ -72,7 +72,10 @@ pub(crate) fn set_namespace(
         subjects,
     };
     let items = set.items_mut();
-    let mut keys: Vec<_> = items.iter().map(|resource| resource.current_id(store).key()).collect();
+    let mut keys: Vec<_> = items
+        .iter()
+        .map(|resource| resource.current_id(store).key())
+        .collect();
     let mut counts: HashMap<_, usize> = HashMap::with_capacity(keys.len());
     for key in &keys {
         *counts.entry(key.clone()).or_default() += 1;
@@ -85,7 +88,9 @@ pub(crate) fn set_namespace(
         }
         resource.store_previous_id(store)?;
         run(store, resource, setting)?;
-        let Some(key) = keys.get_mut(at) else { continue };
+        let Some(key) = keys.get_mut(at) else {
+            continue;
+        };
         if let Some(count) = counts.get_mut(key) {
             *count -= 1;
         }
@@ -103,7 +108,10 @@ fn conflict(store: &Store, items: &[Resource], at: usize) -> BuildError {
     let id = items.get(at).map(|resource| resource.current_id(store));
     let texts: Vec<_> = items
         .iter()
-        .filter(|resource| id.as_ref().is_some_and(|id| id.is_same(&resource.current_id(store))))
+        .filter(|resource| {
+            id.as_ref()
+                .is_some_and(|id| id.is_same(&resource.current_id(store)))
+        })
         .map(|resource| json_of(store, resource))
         .collect();
     fail(format!(
@@ -129,7 +137,9 @@ fn run(store: &mut Store, resource: &Resource, setting: Setting<'_>) -> Result<(
     if !id.is_cluster_scoped {
         let spec = FieldSpec::any(NAMESPACE_PATH, true);
         let created = Some((Kind::Scalar, Tag::None));
-        visit_field(store, resource, &spec, &created, &mut |store, node| set(store, node, setting))?;
+        visit_field(store, resource, &spec, &created, &mut |store, node| {
+            set(store, node, setting)
+        })?;
     }
     let is_binding = matches!(id.gvk.kind.as_str(), "RoleBinding" | "ClusterRoleBinding");
     if is_binding {
@@ -144,8 +154,10 @@ fn run(store: &mut Store, resource: &Resource, setting: Setting<'_>) -> Result<(
     };
     let specs = FieldSpecs(setting.specs.0.iter().filter(is_kept).cloned().collect());
     let created = Some((Kind::Scalar, Tag::Str));
-    visit_fields(store, resource, &specs, &created, &mut |store, node| set(store, node, setting))
-        .map_err(explain)
+    visit_fields(store, resource, &specs, &created, &mut |store, node| {
+        set(store, node, setting)
+    })
+    .map_err(explain)
 }
 
 fn explain(error: BuildError) -> BuildError {
@@ -194,14 +206,18 @@ fn set_subjects(store: &mut Store, resource: &Resource, setting: Setting<'_>) ->
                 None => Ok(None),
             })
             .map_err(|error| {
-                error.within(format!("{action} on (cluster)role binding subject")).within(outer)
+                error
+                    .within(format!("{action} on (cluster)role binding subject"))
+                    .within(outer)
             })?;
         let is_meant = found.is_some_and(|node| {
             let node = store.arena.get(node);
             !node.is_null() && node.text == text
         });
         if is_meant {
-            let created = store.arena.lookup(subject, &["namespace"], Create::As(Kind::Scalar))?;
+            let created = store
+                .arena
+                .lookup(subject, &["namespace"], Create::As(Kind::Scalar))?;
             if let Some(node) = created {
                 set(store, node, setting)?;
             }

@@ -10,6 +10,7 @@ use crate::go_text::json_of;
 use crate::node::{Kind, Node, NodeId};
 use crate::resource::{Gvk, Id, Resource, Store, annotation};
 use std::collections::{BTreeSet, HashMap};
+use std::fmt::Write as _;
 
 /// Rewrites names of objects that have been renamed or moved.
 ///
@@ -75,7 +76,10 @@ impl<'r> SpecIndex<'r> {
     }
 
     fn of(&self, gvk: &Gvk) -> Vec<(Gvk, &'r FieldSpec)> {
-        let own = self.by_kind.get(gvk.kind.as_str()).map_or(&[][..], Vec::as_slice);
+        let own = self
+            .by_kind
+            .get(gvk.kind.as_str())
+            .map_or(&[][..], Vec::as_slice);
         let places: BTreeSet<usize> = own.iter().chain(&self.any_kind).copied().collect();
         places
             .into_iter()
@@ -111,14 +115,20 @@ impl Index {
             let current = resource.current_id(store);
             for id in &previous {
                 let namespaces = index.by_name.entry(id.name.clone()).or_default();
-                let places = namespaces.entry(current.effective_namespace().to_owned()).or_default();
+                let places = namespaces
+                    .entry(current.effective_namespace().to_owned())
+                    .or_default();
                 if places.last() != Some(&at) {
                     places.push(at);
                 }
             }
             let original = previous.first().unwrap_or(&current).clone();
             let namespace = original.effective_namespace().to_owned();
-            index.by_original_namespace.entry(namespace).or_default().push(at);
+            index
+                .by_original_namespace
+                .entry(namespace)
+                .or_default()
+                .push(at);
             index.originals.push(original);
             index.previous.push(previous);
             index.current.push(current);
@@ -172,7 +182,9 @@ impl Scope {
                 };
                 id.effective_namespace().to_owned()
             }));
-            let found = wanted.iter().filter_map(|namespace| namespaces.get(namespace));
+            let found = wanted
+                .iter()
+                .filter_map(|namespace| namespaces.get(namespace));
             found.flatten().copied().collect()
         };
         places.sort_unstable();
@@ -183,7 +195,9 @@ impl Scope {
 fn binding_namespaces(store: &Store, referrer: &Resource, id: &Id) -> Result<BTreeSet<String>> {
     let mut namespaces = BTreeSet::new();
     let arena = &store.arena;
-    let subjects = referrer.node().and_then(|root| arena.field(root, "subjects"));
+    let subjects = referrer
+        .node()
+        .and_then(|root| arena.field(root, "subjects"));
     let Some(subjects) = subjects.filter(|_| id.gvk.kind == "RoleBinding") else {
         return Ok(namespaces);
     };
@@ -191,7 +205,10 @@ fn binding_namespaces(store: &Store, referrer: &Resource, id: &Id) -> Result<BTr
         return Ok(namespaces);
     }
     for subject in &arena.get(subjects).children {
-        let Some(namespace) = arena.field(*subject, "namespace").map(|node| arena.get(node)) else {
+        let Some(namespace) = arena
+            .field(*subject, "namespace")
+            .map(|node| arena.get(node))
+        else {
             continue;
         };
         if arena.field_text(*subject, "kind") != "ServiceAccount" {
@@ -241,14 +258,15 @@ impl Fixer<'_> {
             path: self.spec.path.clone(),
             create: false,
         };
-        visit_field(store, self.referrer, &spec, &None, &mut |store, node| self.fix(store, node)).map_err(
-            |error| {
-                error.within(format!(
-                    "updating name reference in '{}' field of '{}'",
-                    self.spec.path, self.scope.id
-                ))
-            },
-        )
+        visit_field(store, self.referrer, &spec, &None, &mut |store, node| {
+            self.fix(store, node)
+        })
+        .map_err(|error| {
+            error.within(format!(
+                "updating name reference in '{}' field of '{}'",
+                self.spec.path, self.scope.id
+            ))
+        })
     }
 
     fn fix(&self, store: &mut Store, node: NodeId) -> Result<()> {
@@ -268,7 +286,11 @@ impl Fixer<'_> {
                     match item_node.kind {
                         Kind::Scalar => self.fix_scalar(store, item)?,
                         Kind::Mapping => self.fix_mapping(store, item)?,
-                        _ => return Err(fail("item is expected to be either a string or a map of string")),
+                        _ => {
+                            return Err(fail(
+                                "item is expected to be either a string or a map of string",
+                            ));
+                        }
                     }
                 }
                 Ok(())
@@ -280,7 +302,7 @@ impl Fixer<'_> {
     fn fix_scalar(&self, store: &mut Store, node: NodeId) -> Result<()> {
         let old = store.arena.get(node).text.clone();
         let candidates = self.scope.candidates(self.index, &old);
-        let Some(referral) = self.choose(store, &old, candidates, false)? else {
+        let Some(referral) = self.choose(store, candidates, false)? else {
             return Ok(());
         };
         let name = referral.name(store).to_owned();
@@ -303,10 +325,13 @@ impl Fixer<'_> {
         if let Some(namespace) = namespace {
             candidates = self.in_namespace(candidates, &namespace);
         }
-        let Some(referral) = self.choose(store, &old, candidates, true)? else {
+        let Some(referral) = self.choose(store, candidates, true)? else {
             return Ok(());
         };
-        let (name, namespace) = (referral.name(store).to_owned(), referral.namespace(store).to_owned());
+        let (name, namespace) = (
+            referral.name(store).to_owned(),
+            referral.namespace(store).to_owned(),
+        );
         if name == old && namespace.is_empty() {
             return Ok(());
         }
@@ -359,7 +384,6 @@ impl Fixer<'_> {
     fn choose(
         &self,
         store: &Store,
-        old: &str,
         mut places: Vec<usize>,
         with_namespace: bool,
     ) -> Result<Option<&Resource>> {
@@ -370,7 +394,10 @@ impl Fixer<'_> {
                 places.retain(|at| self.has_same_affixes(store, *at, false));
             }
         }
-        let found: Vec<&Resource> = places.iter().filter_map(|at| self.resources.get(*at)).collect();
+        let found: Vec<&Resource> = places
+            .iter()
+            .filter_map(|at| self.resources.get(*at))
+            .collect();
         let Some((first, others)) = found.split_first() else {
             return Ok(None);
         };
@@ -381,19 +408,20 @@ impl Fixer<'_> {
         if others.iter().all(|other| is_same(&other)) {
             return Ok(Some(first));
         }
-        let _ = old;
         Err(self.ambiguous(store, &found))
     }
 
     fn fits(&self, store: &Store, at: usize) -> bool {
-        let (Some(previous), Some(current), Some(resource)) =
-            (self.index.previous.get(at), self.index.current(at), self.resources.get(at))
-        else {
+        let (Some(previous), Some(current), Some(resource)) = (
+            self.index.previous.get(at),
+            self.index.current(at),
+            self.resources.get(at),
+        ) else {
             return false;
         };
         let had = |gvk: &Gvk| previous.iter().any(|id| id.gvk.is_selected_by(gvk));
-        let fits_role = !self.spec.path.ends_with("roleRef/name")
-            || self.scope.role.as_ref().is_none_or(had);
+        let fits_role =
+            !self.spec.path.ends_with("roleRef/name") || self.scope.role.as_ref().is_none_or(had);
         had(&self.target)
             && fits_role
             && (self.scope.id.is_cluster_scoped
@@ -406,19 +434,24 @@ impl Fixer<'_> {
         let Some(resource) = self.resources.get(at) else {
             return false;
         };
-        [annotation::PREFIXES, annotation::SUFFIXES].into_iter().all(|name| {
-            let one = resource.annotation(store, name);
-            let other = self.referrer.annotation(store, name);
-            match (one, other) {
-                (Some(one), Some(other)) => is_tail(one, other) || is_tail(other, one),
-                (None, None) => true,
-                _ => lenient,
-            }
-        })
+        [annotation::PREFIXES, annotation::SUFFIXES]
+            .into_iter()
+            .all(|name| {
+                let one = resource.annotation(store, name);
+                let other = self.referrer.annotation(store, name);
+                match (one, other) {
+                    (Some(one), Some(other)) => is_tail(one, other) || is_tail(other, one),
+                    (None, None) => true,
+                    _ => lenient,
+                }
+            })
     }
 
     fn ambiguous(&self, store: &Store, found: &[&Resource]) -> crate::error::BuildError {
-        let ids: Vec<_> = found.iter().map(|resource| resource.current_id(store).to_string()).collect();
+        let ids: Vec<_> = found
+            .iter()
+            .map(|resource| resource.current_id(store).to_string())
+            .collect();
         let yaml = |resource: &Resource| match resource.value(store) {
             Ok(value) => whipstaff_generator::yaml::to_string(&value),
             Err(_) => json_of(store, resource),
@@ -429,7 +462,8 @@ impl Fixer<'_> {
             yaml(self.referrer)
         );
         for (at, resource) in found.iter().enumerate() {
-            text.push_str(&format!("--- possible referral {at}:\n{}\n", yaml(resource)));
+            // Writing to a string cannot fail.
+            let _ = write!(text, "--- possible referral {at}:\n{}\n", yaml(resource));
         }
         fail(text)
     }
@@ -437,7 +471,8 @@ impl Fixer<'_> {
 
 /// Whether a list with commas ends in another.
 fn is_tail(list: &str, tail: &str) -> bool {
-    list.strip_suffix(tail).is_some_and(|rest| rest.is_empty() || rest.ends_with(','))
+    list.strip_suffix(tail)
+        .is_some_and(|rest| rest.is_empty() || rest.ends_with(','))
 }
 
 #[cfg(test)]

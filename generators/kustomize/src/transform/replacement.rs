@@ -11,6 +11,7 @@ use crate::limits::{MAX_PATH_PARTS, MAX_REPLACEMENTS};
 use crate::node::{Create, Kind, Node, NodeId, match_path};
 use crate::resource::{Gvk, Id, Resource, Store};
 use std::collections::HashMap;
+use std::fmt::Write as _;
 
 /// The field that is meant where none is named.
 const DEFAULT_FIELD: &str = "metadata.name";
@@ -19,14 +20,20 @@ const DEFAULT_FIELD: &str = "metadata.name";
 ///
 /// # Errors
 /// When a source is missing or not the only one, or a field is not there.
-pub(crate) fn replace(store: &mut Store, resources: &[Resource], replacements: &[Replacement]) -> Result<()> {
+pub(crate) fn replace(
+    store: &mut Store,
+    resources: &[Resource],
+    replacements: &[Replacement],
+) -> Result<()> {
     if replacements.len() > MAX_REPLACEMENTS {
         return Err(over_limit("replacements", MAX_REPLACEMENTS));
     }
     for replacement in replacements {
         let has_source = replacement.source.is_some() || replacement.source_value.is_some();
         let Some(targets) = replacement.targets.as_ref().filter(|_| has_source) else {
-            return Err(fail("replacements must specify a source and at least one target"));
+            return Err(fail(
+                "replacements must specify a source and at least one target",
+            ));
         };
         let value = value_of(store, resources, replacement)?;
         for target in targets {
@@ -36,12 +43,18 @@ pub(crate) fn replace(store: &mut Store, resources: &[Resource], replacements: &
     Ok(())
 }
 
-fn value_of(store: &mut Store, resources: &[Resource], replacement: &Replacement) -> Result<NodeId> {
+fn value_of(
+    store: &mut Store,
+    resources: &[Resource],
+    replacement: &Replacement,
+) -> Result<NodeId> {
     match (&replacement.source_value, &replacement.source) {
         (Some(_), Some(_)) => Err(fail("value and resource selectors are mutually exclusive")),
         (Some(text), None) => Ok(store.arena.add(Node::scalar(text.clone()))),
         (None, Some(source)) => source_value(store, resources, source),
-        (None, None) => Err(fail("replacements must specify a source and at least one target")),
+        (None, None) => Err(fail(
+            "replacements must specify a source and at least one target",
+        )),
     }
 }
 
@@ -55,15 +68,21 @@ fn describe(id: &Id, source: &SourceSelector) -> String {
     if let Some(options) = &source.options
         && (!options.delimiter.is_empty() || options.create)
     {
-        text.push_str(&format!(
+        // Writing to a string cannot fail.
+        let _ = write!(
+            text,
             ":{}({}), create={}",
             options.delimiter, options.index, options.create
-        ));
+        );
     }
     text
 }
 
-fn source_value(store: &mut Store, resources: &[Resource], source: &SourceSelector) -> Result<NodeId> {
+fn source_value(
+    store: &mut Store,
+    resources: &[Resource],
+    source: &SourceSelector,
+) -> Result<NodeId> {
     let id = Id {
         gvk: Gvk {
             group: source.group.clone(),
@@ -88,7 +107,10 @@ fn source_value(store: &mut Store, resources: &[Resource], source: &SourceSelect
         }
     }
     let Some(resource) = found else {
-        return Err(fail(format!("nothing selected by {}", describe(&id, source))));
+        return Err(fail(format!(
+            "nothing selected by {}",
+            describe(&id, source)
+        )));
     };
     let path = if source.field_path.is_empty() {
         DEFAULT_FIELD
@@ -113,7 +135,10 @@ fn source_value(store: &mut Store, resources: &[Resource], source: &SourceSelect
 fn parts_of(path: &str) -> Result<Vec<String>> {
     let parts = split_dotted(path);
     if parts.len() > MAX_PATH_PARTS {
-        return Err(over_limit("parts in the path of a replacement", MAX_PATH_PARTS));
+        return Err(over_limit(
+            "parts in the path of a replacement",
+            MAX_PATH_PARTS,
+        ));
     }
     Ok(parts)
 }
@@ -140,7 +165,12 @@ fn refine(store: &mut Store, node: NodeId, options: Option<&FieldOptions>) -> Re
     Ok(copy)
 }
 
-fn apply(store: &mut Store, resources: &[Resource], value: NodeId, target: &TargetSelector) -> Result<()> {
+fn apply(
+    store: &mut Store,
+    resources: &[Resource],
+    value: NodeId,
+    target: &TargetSelector,
+) -> Result<()> {
     let Some(select) = &target.select else {
         return Err(fail("target must specify resources to select"));
     };
@@ -178,9 +208,15 @@ fn apply(store: &mut Store, resources: &[Resource], value: NodeId, target: &Targ
     Ok(())
 }
 
-fn is_rejected(store: &Store, resource: &Resource, ids: &[Id], rejects: &[(&Selector, Matcher)]) -> bool {
+fn is_rejected(
+    store: &Store,
+    resource: &Resource,
+    ids: &[Id],
+    rejects: &[(&Selector, Matcher)],
+) -> bool {
     rejects.iter().any(|(selector, matcher)| {
-        let by_metadata = !selector.label_selector.is_empty() || !selector.annotation_selector.is_empty();
+        let by_metadata =
+            !selector.label_selector.is_empty() || !selector.annotation_selector.is_empty();
         if by_metadata && matcher.fits_metadata(store, resource) {
             return true;
         }
@@ -232,7 +268,12 @@ fn copy_to(
     Ok(())
 }
 
-fn set_field(store: &mut Store, target: NodeId, value: NodeId, options: Option<&FieldOptions>) -> Result<()> {
+fn set_field(
+    store: &mut Store,
+    target: NodeId,
+    value: NodeId,
+    options: Option<&FieldOptions>,
+) -> Result<()> {
     let copy = store.arena.copy(value);
     if let Some(options) = options.filter(|options| !options.delimiter.is_empty()) {
         let old = store.arena.get(target);

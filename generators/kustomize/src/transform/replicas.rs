@@ -27,14 +27,17 @@ pub(crate) fn set_replicas(
                 continue;
             }
             let ids = resource.all_ids(store)?;
-            let is_meant = |id: &crate::resource::Id| id.name == replica.name && id.gvk.is_selected_by(&gvk);
+            let is_meant =
+                |id: &crate::resource::Id| id.name == replica.name && id.gvk.is_selected_by(&gvk);
             if !ids.iter().any(is_meant) {
                 continue;
             }
             found = true;
             let created = Some((Kind::Scalar, Tag::Int));
             visit_field(store, resource, spec, &created, &mut |store, node| {
-                let count = store.arena.add(Node::tagged(replica.count.to_string(), Tag::Int));
+                let count = store
+                    .arena
+                    .add(Node::tagged(replica.count.to_string(), Tag::Int));
                 store.arena.set_scalar(node, count)
             })?;
         }

@@ -76,7 +76,11 @@ impl Matcher {
 ///
 /// # Errors
 /// When an expression or a label selector cannot be read.
-pub(crate) fn select(store: &Store, resources: &[Resource], selector: &Selector) -> Result<Vec<usize>> {
+pub(crate) fn select(
+    store: &Store,
+    resources: &[Resource],
+    selector: &Selector,
+) -> Result<Vec<usize>> {
     let matcher = Matcher::new(selector)?;
     let mut places = Vec::new();
     for (at, resource) in resources.iter().enumerate() {
@@ -85,7 +89,9 @@ pub(crate) fn select(store: &Store, resources: &[Resource], selector: &Selector)
         }
         let (current, original) = (resource.current_id(store), resource.original_id(store)?);
         let ids = [&original, &current];
-        let fits = ids.iter().any(|id| matcher.fits_namespace(id.effective_namespace()))
+        let fits = ids
+            .iter()
+            .any(|id| matcher.fits_namespace(id.effective_namespace()))
             && ids.iter().any(|id| matcher.fits_name(&id.name))
             && matcher.fits_metadata(store, resource);
         if fits {

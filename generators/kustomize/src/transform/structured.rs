@@ -25,7 +25,11 @@ pub(super) fn set_inside_text(
 }
 
 /// The first text on the path that can be read, what it holds, and the rest of the path.
-fn find_text<'p>(store: &mut Store, root: NodeId, path: &'p [String]) -> Option<(NodeId, NodeId, &'p [String])> {
+fn find_text<'p>(
+    store: &mut Store,
+    root: NodeId,
+    path: &'p [String],
+) -> Option<(NodeId, NodeId, &'p [String])> {
     for length in 1..path.len() {
         let (front, rest) = path.split_at_checked(length)?;
         let parts: Vec<&str> = front.iter().map(String::as_str).collect();

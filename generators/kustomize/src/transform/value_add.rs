@@ -49,7 +49,12 @@ pub(crate) fn add_value(
     Ok(())
 }
 
-fn set_field(store: &mut Store, resource: &Resource, value: &str, target: &ValueTarget) -> Result<()> {
+fn set_field(
+    store: &mut Store,
+    resource: &Resource,
+    value: &str,
+    target: &ValueTarget,
+) -> Result<()> {
     let mut parts: Vec<String> = Vec::new();
     for piece in target.field_path.split('/') {
         match parts.last_mut() {
@@ -89,7 +94,11 @@ fn insert_part(path: &str, position: usize, part: &str) -> String {
         .collect();
     parts.insert(position.min(parts.len()), part);
     let joined = parts.join("/");
-    if absolute { format!("/{joined}") } else { joined }
+    if absolute {
+        format!("/{joined}")
+    } else {
+        joined
+    }
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ const SCRYPT_LENGTH: usize = 64;
 
 /// The functions of this module.
 pub(super) fn functions() -> Vec<Function> {
-    use Type::{String, Uint64};
+    use Type::{String, Uint32};
     vec![
         Function {
             name: "bcrypt",
@@ -32,7 +32,7 @@ pub(super) fn functions() -> Vec<Function> {
         },
         Function {
             name: "derivePassword",
-            signature: takes(&[Uint64, String, String, String, String]),
+            signature: takes(&[Uint32, String, String, String, String]),
             call: derive_password,
         },
     ]

@@ -1,10 +1,10 @@
 //! `semver` and `semverCompare`, and versions as templates see them.
 
-use super::{Constraint, Version};
+use super::{Constraint, Version, constraint::ConstraintError};
 use crate::typed::{host, takes, text};
 use std::any::Any;
 use whipstaff_gotemplate::{
-    Function, FunctionError, Host, Kind, Method, Runtime, Signature, Type, UintKind, Value,
+    Dialect, Function, FunctionError, Host, Kind, Method, Runtime, Signature, Type, UintKind, Value,
 };
 
 const POINTER: &str = "*semver.Version";
@@ -13,7 +13,7 @@ const STRING: Signature = takes(&[Type::String]);
 const VERSION: Signature = takes(&[Type::Host(POINTER)]);
 
 /// The functions of this module.
-pub(crate) fn functions() -> Vec<Function> {
+pub(crate) fn functions(dialect: Dialect) -> Vec<Function> {
     vec![
         Function {
             name: "semver",
@@ -23,7 +23,11 @@ pub(crate) fn functions() -> Vec<Function> {
         Function {
             name: "semverCompare",
             signature: takes(&[Type::String, Type::String]),
-            call: semver_compare,
+            call: if dialect == Dialect::V4_1 {
+                semver_compare_unquoted
+            } else {
+                semver_compare
+            },
         },
     ]
 }
@@ -40,6 +44,19 @@ fn semver_compare(_runtime: &mut dyn Runtime, arguments: &[Value]) -> Result<Val
     let constraint = Constraint::parse(&text(arguments, 0).to_text())
         .map_err(|error| FunctionError::new(error.to_string()))?;
     Ok(Value::Bool(constraint.check(&parse(arguments, 1)?)))
+}
+
+/// Masterminds/semver 3.4, which Helm 4.1 has, does not quote what it cannot read.
+fn semver_compare_unquoted(
+    runtime: &mut dyn Runtime,
+    arguments: &[Value],
+) -> Result<Value, FunctionError> {
+    match Constraint::parse(&text(arguments, 0).to_text()) {
+        Err(ConstraintError::Improper(constraint)) => Err(FunctionError::new(format!(
+            "improper constraint: {constraint}"
+        ))),
+        _ => semver_compare(runtime, arguments),
+    }
 }
 
 fn parse(arguments: &[Value], index: usize) -> Result<Version, FunctionError> {

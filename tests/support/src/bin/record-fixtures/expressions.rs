@@ -1,6 +1,6 @@
 //! Templates that are rendered one by one as a chart's notes.
 
-use crate::peers::PEERS;
+use crate::{outcomes, peers::PEERS};
 use serde_json::{Map, Value as Json, json};
 use std::{
     error::Error,
@@ -12,6 +12,8 @@ use std::{
 
 /// Characters of an output beyond which a check is not worth its place.
 const MAX_OUTPUT: usize = 700;
+/// What a date that a function takes from the clock begins with.
+const TODAY: &str = "{{ now | date \"2006-01-02\" }}";
 /// Hexadecimal digits that make a number an address of memory.
 const ADDRESS: usize = 10;
 /// Of checks of types of arguments, which are many and alike, one in so many is kept.
@@ -20,6 +22,8 @@ const ONE_IN: usize = 3;
 /// One line of JSON for each template whose outcome is always the same.
 pub(crate) fn record(chart: &Path, templates: &[String]) -> Result<Vec<String>, Box<dyn Error>> {
     let mut answers = Vec::new();
+    let today = ask(&PEERS[0].1.expressions()?, chart, &[TODAY.to_owned()])?;
+    let today = today[0]["output"].as_str().unwrap_or_default();
     for (dialect, helm) in PEERS {
         answers.push((dialect, ask(&helm.expressions()?, chart, templates)?));
     }
@@ -29,7 +33,9 @@ pub(crate) fn record(chart: &Path, templates: &[String]) -> Result<Vec<String>, 
             .iter()
             .map(|(dialect, answers)| (*dialect, &answers[index]))
             .collect();
-        if of_all.iter().all(|(_, answer)| is_comparable(answer))
+        if of_all
+            .iter()
+            .all(|(_, answer)| is_comparable(answer, today))
             && !is_one_of_many(index, of_all[0].1)
         {
             lines.push(serde_json::to_string(&check(template, &of_all))?);
@@ -38,17 +44,19 @@ pub(crate) fn record(chart: &Path, templates: &[String]) -> Result<Vec<String>, 
     Ok(lines)
 }
 
-/// Whether an answer is the same each time and for each build of Helm.
-fn is_comparable(answer: &Json) -> bool {
-    let output = answer["output"].as_str().unwrap_or_default();
-    let has_address = output.split("0x").skip(1).any(|rest| {
+/// Whether an answer is the same each time and for each build of Helm, on any day.
+fn is_comparable(answer: &Json, today: &str) -> bool {
+    let text = answer["output"].as_str().or(answer["error"].as_str());
+    let text = text.unwrap_or_default();
+    let has_address = text.split("0x").skip(1).any(|rest| {
         rest.len() >= ADDRESS
             && rest
                 .bytes()
                 .take(ADDRESS)
                 .all(|byte| byte.is_ascii_hexdigit())
     });
-    answer["varies"].is_null() && output.len() <= MAX_OUTPUT && !has_address
+    let is_of_today = !today.is_empty() && text.contains(today);
+    answer["varies"].is_null() && text.len() <= MAX_OUTPUT && !has_address && !is_of_today
 }
 
 fn is_one_of_many(index: usize, answer: &Json) -> bool {
@@ -101,32 +109,8 @@ fn check(template: &str, answers: &[(&str, &Json)]) -> Json {
         .iter()
         .map(|(dialect, answer)| (*dialect, outcome(answer, *dialect != "v3")))
         .collect();
-    let usual = &outcomes[0].1;
-    check.extend(usual.as_object().cloned().unwrap_or_default());
-    let but = others(usual, &outcomes[1..]);
-    if !but.is_empty() {
-        check.insert("but".to_owned(), Json::Object(but));
-    }
+    outcomes::add(&mut check, &outcomes);
     Json::Object(check)
-}
-
-/// Outcomes that are not the usual one; under `v4` if those of all Helm 4 are the same.
-fn others(usual: &Json, outcomes: &[(&str, Json)]) -> Map<String, Json> {
-    let alike = outcomes.windows(2).all(|pair| pair[0].1 == pair[1].1);
-    let outcomes = if alike {
-        &[("v4", outcomes[0].1.clone())]
-    } else {
-        outcomes
-    };
-    let mut others = Map::new();
-    for (dialect, outcome) in outcomes {
-        if outcome["line"] == usual["fails"] && !usual["fails"].is_null() {
-            others.insert((*dialect).to_owned(), json!("line"));
-        } else if outcome != usual {
-            others.insert((*dialect).to_owned(), outcome.clone());
-        }
-    }
-    others
 }
 
 /// What became of a template: its `output`, the whole `error`, or the place, node and message of a failure in the template itself, which is

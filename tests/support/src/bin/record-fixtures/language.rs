@@ -79,7 +79,12 @@ const SYNTAX: &str = include_str!("syntax.txt");
 pub(crate) fn templates() -> Vec<String> {
     let mut templates = Vec::new();
     for around in AROUND {
-        let takes = |kind: &str| kind != ENDLESS || !around.contains("range");
+        let takes = |kind: &str| {
+            let is_endless = kind == ENDLESS && around.contains("range");
+            // A time prints the address of its zone as a number.
+            let has_address = kind.contains("toDate") && around.contains("%+d");
+            !is_endless && !has_address
+        };
         let kinds = kinds().into_iter().filter(|kind| takes(kind));
         templates.extend(kinds.map(|kind| around.replace('@', kind)));
     }

@@ -12,8 +12,11 @@ mod charts;
 mod expressions;
 mod functions;
 mod language;
+mod outcomes;
 mod peers;
 mod recipes;
+mod schemas;
+mod values;
 mod yaml;
 
 use std::{env, error::Error, fs, path::PathBuf};
