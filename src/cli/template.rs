@@ -1,6 +1,6 @@
 //! `whipstaff template`: renders a chart and prints it as `helm template` does.
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use std::{
     collections::BTreeSet,
     fs,
@@ -160,7 +160,6 @@ struct UnsupportedArguments {
 pub(crate) fn run(arguments: &TemplateArguments) -> Result<()> {
     arguments.unsupported.check()?;
     let (name, path) = arguments.name_and_chart()?;
-    check_release_name(&name)?;
     let values = arguments.values.merge(arguments.dialect)?;
     let chart = load(&read_chart(Path::new(path))?, arguments.dialect)?;
     if !matches!(chart.metadata.kind.as_str(), "" | "application") {
@@ -172,10 +171,12 @@ pub(crate) fn run(arguments: &TemplateArguments) -> Result<()> {
     let missing = chart.missing_dependencies();
     if !missing.is_empty() {
         bail!(
-            "found in Chart.yaml, but missing in charts/ directory: {}",
+            "{}: found in Chart.yaml, but missing in charts/ directory: {}",
+            dependencies_advice(arguments.dialect),
             missing.join(", ")
         );
     }
+    check_release_name(&name).with_context(|| name_refusal(&name, arguments.dialect))?;
     let lookups = LookupSnapshot::new();
     let mut limits = Limits::default();
     limits.time = TIME_LIMIT;
@@ -309,6 +310,31 @@ impl ValueArguments {
     }
 }
 
+/// What Helm says about dependencies that are not there.
+fn dependencies_advice(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::V3 => {
+            "An error occurred while checking for chart dependencies. You may need to run `helm dependency build` to fetch missing dependencies"
+        }
+        Dialect::V4_1 => {
+            "an error occurred while checking for chart dependencies. You may need to run `helm dependency build` to fetch missing dependencies"
+        }
+        _ => {
+            "an error occurred while checking for chart dependencies. You may need to run 'helm dependency build' to fetch missing dependencies"
+        }
+    }
+}
+
+/// What Helm puts before the reason why a name is refused.
+fn name_refusal(name: &str, dialect: Dialect) -> String {
+    let check = if dialect.is_v4() {
+        "release name check failed: "
+    } else {
+        ""
+    };
+    format!("{check}release name {name:?}")
+}
+
 impl ClusterArguments {
     fn capabilities(&self, dialect: Dialect) -> Result<RenderCapabilities> {
         let mut capabilities = RenderCapabilities::offline(dialect);
@@ -398,7 +424,11 @@ fn read_input(path: &str) -> Result<Vec<u8>> {
     if path.starts_with("http://") || path.starts_with("https://") {
         bail!("{path} is not read, because this command talks to no server");
     }
-    let file = fs::File::open(path).with_context(|| format!("cannot open {path}"))?;
+    let file = fs::File::open(path).map_err(|error| match error.kind() {
+        // As Go says it.
+        io::ErrorKind::NotFound => anyhow!("open {path}: no such file or directory"),
+        _ => anyhow::Error::from(error).context(format!("cannot open {path}")),
+    })?;
     file.take(MAX_VALUES_BYTES)
         .read_to_end(&mut bytes)
         .with_context(|| format!("cannot read {path}"))?;

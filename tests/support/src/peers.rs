@@ -3,11 +3,15 @@
 use crate::{Error, Progress, program};
 use std::path::PathBuf;
 
-/// A major version of Helm.
+/// A version of Helm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Helm {
     /// 3.22.
     V3,
+    /// 4.1.
+    V4_1,
+    /// 4.2.
+    V4_2,
     /// 4.3.
     V4,
 }
@@ -20,5 +24,15 @@ impl Helm {
     /// When Go is missing or the build fails.
     pub fn program(self) -> Result<PathBuf, Error> {
         program::helm(self, Progress::Stderr)
+    }
+
+    /// A program around the engine of that `helm`, which renders templates one by one: see
+    /// `tests/peers/helm4/expressions`.
+    ///
+    /// # Errors
+    ///
+    /// When Go is missing or the build fails.
+    pub fn expressions(self) -> Result<PathBuf, Error> {
+        program::expressions(self, Progress::Stderr)
     }
 }

@@ -50,11 +50,16 @@ fn written() -> Vec<Chart> {
     let mut path = String::new();
     for line in CHARTS.lines() {
         if let Some(name) = line.strip_prefix("== ") {
-            charts.push(Chart { name: name.to_owned(), ..Chart::default() });
+            charts.push(Chart {
+                name: name.to_owned(),
+                ..Chart::default()
+            });
             path.clear();
             continue;
         }
-        let Some(chart) = charts.last_mut() else { continue };
+        let Some(chart) = charts.last_mut() else {
+            continue;
+        };
         if let Some(name) = line.strip_prefix("-- ") {
             name.clone_into(&mut path);
             chart.files.insert(path.clone(), String::new());

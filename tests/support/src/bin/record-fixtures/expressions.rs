@@ -33,7 +33,11 @@ pub(crate) fn record(chart: &Path, templates: &[String]) -> Result<Vec<String>, 
             .iter()
             .map(|(dialect, answers)| (*dialect, &answers[index]))
             .collect();
-        if of_all.iter().all(|(_, answer)| is_comparable(answer, today)) && !is_one_of_many(index, of_all[0].1) {
+        if of_all
+            .iter()
+            .all(|(_, answer)| is_comparable(answer, today))
+            && !is_one_of_many(index, of_all[0].1)
+        {
             lines.push(serde_json::to_string(&check(template, &of_all))?);
         }
     }
@@ -45,7 +49,11 @@ fn is_comparable(answer: &Json, today: &str) -> bool {
     let text = answer["output"].as_str().or(answer["error"].as_str());
     let text = text.unwrap_or_default();
     let has_address = text.split("0x").skip(1).any(|rest| {
-        rest.len() >= ADDRESS && rest.bytes().take(ADDRESS).all(|byte| byte.is_ascii_hexdigit())
+        rest.len() >= ADDRESS
+            && rest
+                .bytes()
+                .take(ADDRESS)
+                .all(|byte| byte.is_ascii_hexdigit())
     });
     let is_of_today = !today.is_empty() && text.contains(today);
     answer["varies"].is_null() && text.len() <= MAX_OUTPUT && !has_address && !is_of_today
@@ -53,7 +61,11 @@ fn is_comparable(answer: &Json, today: &str) -> bool {
 
 fn is_one_of_many(index: usize, answer: &Json) -> bool {
     let error = answer["error"].as_str().unwrap_or_default();
-    let is_of_type = [": wrong type for value; expected", "; found ", "wrong number of args"];
+    let is_of_type = [
+        ": wrong type for value; expected",
+        "; found ",
+        "wrong number of args",
+    ];
     !index.is_multiple_of(ONE_IN) && is_of_type.iter().any(|text| error.contains(text))
 }
 
@@ -116,8 +128,16 @@ fn outcome(answer: &Json, in_lines: bool) -> Json {
 }
 
 /// What stands before, between and after the place and the node of a failure.
-const LINE: [&str; 3] = ["template: m/templates/NOTES.txt:", ": executing \"m/templates/NOTES.txt\" at <", ">: "];
-const TRACE: [&str; 3] = ["m/templates/NOTES.txt:", "\n  executing \"m/templates/NOTES.txt\" at <", ">:\n    "];
+const LINE: [&str; 3] = [
+    "template: m/templates/NOTES.txt:",
+    ": executing \"m/templates/NOTES.txt\" at <",
+    ">: ",
+];
+const TRACE: [&str; 3] = [
+    "m/templates/NOTES.txt:",
+    "\n  executing \"m/templates/NOTES.txt\" at <",
+    ">:\n    ",
+];
 
 fn failure<'a>(error: &'a str, [start, middle, end]: &[&str; 3]) -> Option<[&'a str; 3]> {
     let (place, rest) = error.strip_prefix(start)?.split_once(middle)?;

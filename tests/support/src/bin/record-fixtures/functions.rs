@@ -24,7 +24,9 @@ pub(crate) fn templates() -> Vec<String> {
 }
 
 fn is_random(name: &str) -> bool {
-    name.starts_with("gen") || name.starts_with("rand") || matches!(name, "bcrypt" | "htpasswd" | "uuidv4")
+    name.starts_with("gen")
+        || name.starts_with("rand")
+        || matches!(name, "bcrypt" | "htpasswd" | "uuidv4")
 }
 
 fn call(name: &str, arguments: &[&str]) -> String {
@@ -40,9 +42,15 @@ fn arities(name: &str, usual: &[&str], templates: &mut Vec<String>) {
     let more = [usual, &["\"more\""]].concat();
     templates.push(call(name, &more));
     if let Some((last, first)) = usual.split_last() {
-        templates.push(format!("{{{{ {last} | {} }}}}", [&[name], first].concat().join(" ")));
+        templates.push(format!(
+            "{{{{ {last} | {} }}}}",
+            [&[name], first].concat().join(" ")
+        ));
     }
-    templates.push(format!("{{{{ {} | typeOf }}}}", call(name, usual).trim_matches(['{', '}', ' '])));
+    templates.push(format!(
+        "{{{{ {} | typeOf }}}}",
+        call(name, usual).trim_matches(['{', '}', ' '])
+    ));
 }
 
 /// Half of the kinds in each place, the other half in the next: all kinds meet each sort of parameter many times.

@@ -39,7 +39,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         if is_wanted(name) {
             let lines = expressions::record(&folder.join("chart"), &templates())?;
             eprintln!("{name}: {} checks", lines.len());
-            fs::write(folder.join(format!("{name}.jsonl")), lines.join("\n") + "\n")?;
+            fs::write(
+                folder.join(format!("{name}.jsonl")),
+                lines.join("\n") + "\n",
+            )?;
         }
     }
     if is_wanted("charts") {

@@ -17,7 +17,9 @@ pub(crate) fn add(check: &mut Map<String, Json>, outcomes: &[(&str, Json)]) {
 
 fn others(usual: &Json, outcomes: &[(&str, Json)]) -> Map<String, Json> {
     let alike = outcomes.windows(2).all(|pair| pair[0].1 == pair[1].1);
-    let one = outcomes.first().map(|(_, outcome)| [("v4", outcome.clone())]);
+    let one = outcomes
+        .first()
+        .map(|(_, outcome)| [("v4", outcome.clone())]);
     let outcomes = match &one {
         Some(one) if alike => one.as_slice(),
         _ => outcomes,

@@ -16,16 +16,27 @@ pub(crate) fn charts() -> Vec<Chart> {
             None => format!("{{\"properties\": {{\"v\": {schema}}}}}"),
         };
         let files = [
-            ("c/Chart.yaml", "apiVersion: v2\nname: c\nversion: 0.1.0\n".to_owned()),
+            (
+                "c/Chart.yaml",
+                "apiVersion: v2\nname: c\nversion: 0.1.0\n".to_owned(),
+            ),
             ("c/values.schema.json", document),
-            ("c/templates/v.yaml", "v: {{ toJson .Values | quote }}\n".to_owned()),
+            (
+                "c/templates/v.yaml",
+                "v: {{ toJson .Values | quote }}\n".to_owned(),
+            ),
         ];
         let run = |value: &str| {
-            ["rel", "c", "--set-json", &format!("v={value}")].map(str::to_owned).to_vec()
+            ["rel", "c", "--set-json", &format!("v={value}")]
+                .map(str::to_owned)
+                .to_vec()
         };
         charts.push(Chart {
             name: format!("schema-{index}"),
-            files: files.into_iter().map(|(path, text)| (path.to_owned(), text)).collect(),
+            files: files
+                .into_iter()
+                .map(|(path, text)| (path.to_owned(), text))
+                .collect(),
             runs: parts.map(run).collect(),
         });
     }

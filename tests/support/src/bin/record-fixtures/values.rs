@@ -1,6 +1,7 @@
 //! Values of all sorts on all levels at once: what stands where is in the names of the keys.
 
 use crate::charts::Chart;
+use std::fmt::Write as _;
 
 /// What may stand for a key: nothing, null, or a value.
 const FORMS: [(&str, &str); 6] = [
@@ -37,7 +38,7 @@ fn keys(level: Level, from: &str, indent: &str) -> String {
                 };
                 if !form.is_empty() {
                     let value = form.replace("TEXT", from);
-                    text.push_str(&format!("{indent}{first}-{second}-{third}: {value}\n"));
+                    let _ = writeln!(text, "{indent}{first}-{second}-{third}: {value}");
                 }
             }
         }
@@ -50,7 +51,9 @@ fn words(line: &str) -> Vec<String> {
 }
 
 fn chart(name: &str, files: &[(&str, String)], runs: &[&str]) -> Chart {
-    let files = files.iter().map(|(path, text)| ((*path).to_owned(), text.clone()));
+    let files = files
+        .iter()
+        .map(|(path, text)| ((*path).to_owned(), text.clone()));
     Chart {
         name: name.to_owned(),
         files: files.collect(),
@@ -71,7 +74,10 @@ pub(crate) fn charts() -> Vec<Chart> {
     let nested = [
         ("c/Chart.yaml", CHART.to_owned()),
         ("c/values.yaml", below("deep", Level::First, "chart")),
-        ("c/templates/v.yaml", SHOW.replace(".Values", ".Values.deep")),
+        (
+            "c/templates/v.yaml",
+            SHOW.replace(".Values", ".Values.deep"),
+        ),
         ("a.yaml", below("deep", Level::Second, "one")),
         ("b.yaml", below("deep", Level::Third, "two")),
     ];
@@ -85,18 +91,47 @@ pub(crate) fn charts() -> Vec<Chart> {
             &[
                 ("c/Chart.yaml", format!("{CHART}{DEPENDENCY}")),
                 ("c/values.yaml", parent(Level::Second, "parent")),
-                ("c/templates/v.yaml", SHOW.replace(".Values", "(.Values.sub | default .Values.global)")),
+                (
+                    "c/templates/v.yaml",
+                    SHOW.replace(".Values", "(.Values.sub | default .Values.global)"),
+                ),
                 ("c/charts/sub/Chart.yaml", SUBCHART.to_owned()),
-                ("c/charts/sub/values.yaml", if prefix == "sub:\n" { of(Level::First, "sub") } else { parent(Level::First, "sub") }),
-                ("c/charts/sub/templates/v.yaml", if prefix == "sub:\n" { SHOW.to_owned() } else { SHOW.replace(".Values", ".Values.global") }),
+                (
+                    "c/charts/sub/values.yaml",
+                    if prefix == "sub:\n" {
+                        of(Level::First, "sub")
+                    } else {
+                        parent(Level::First, "sub")
+                    },
+                ),
+                (
+                    "c/charts/sub/templates/v.yaml",
+                    if prefix == "sub:\n" {
+                        SHOW.to_owned()
+                    } else {
+                        SHOW.replace(".Values", ".Values.global")
+                    },
+                ),
                 ("a.yaml", parent(Level::Third, "user")),
                 ("none.yaml", format!("{}null\n", prefix.replace('\n', " "))),
             ],
-            &["rel c", "rel c -f a.yaml", "rel c -f none.yaml", "rel c -f none.yaml -f a.yaml", "rel c -f a.yaml -f none.yaml"],
+            &[
+                "rel c",
+                "rel c -f a.yaml",
+                "rel c -f none.yaml",
+                "rel c -f none.yaml -f a.yaml",
+                "rel c -f a.yaml -f none.yaml",
+            ],
         )
     };
     let plain = |level, from: &str| keys(level, from, "");
-    let runs = ["rel c", "rel c -f a.yaml", "rel c -f a.yaml -f b.yaml", "rel c -f b.yaml -f a.yaml", "rel c -f b.yaml"];
+    let runs = [
+        "rel c",
+        "rel c -f a.yaml",
+        "rel c -f a.yaml -f b.yaml",
+        "rel c -f b.yaml -f a.yaml",
+        "rel c -f b.yaml",
+    ];
     vec![
         chart("values-own", &own, &runs),
         chart("values-nested", &nested, &runs),

@@ -45,7 +45,9 @@ fn read_scalar(scalar: &str, templates: &mut Vec<String>) {
         format!("{{{{ fromYaml {flow} | toJson }}}}"),
     ]);
     let json = literal(&format!("[{scalar}]"));
-    templates.push(format!("{{{{ $v := fromJsonArray {json} }}}}{{{{ toYaml $v }}}} {{{{ $v }}}}"));
+    templates.push(format!(
+        "{{{{ $v := fromJsonArray {json} }}}}{{{{ toYaml $v }}}} {{{{ $v }}}}"
+    ));
     let text = literal(scalar);
     templates.push(format!(
         "{{{{ int {text} }}}} {{{{ int64 {text} }}}} {{{{ float64 {text} }}}} {{{{ atoi {text} }}}} {{{{ toDecimal {text} }}}} {{{{ add {text} 1 }}}} {{{{ mulf {text} 2 }}}}"
