@@ -15,6 +15,10 @@ test:
 crds:
     UPDATE=1 cargo test --test crds
 
+# Records anew what the real Helms print: all areas of fixtures/matrix, or the named ones.
+record *areas:
+    cargo run -p whipstaff-test-support --bin record-fixtures -- {{areas}}
+
 e2e:
     cargo run --example quickstart
 

@@ -19,6 +19,7 @@ fn fixtures() -> PathBuf {
 }
 
 fn write(chart: &Json, folder: &Path) {
+    fs::create_dir_all(folder).unwrap();
     for (path, text) in chart["files"].as_object().unwrap() {
         let path = folder.join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -103,5 +104,9 @@ fn charts_and_flags_are_rendered_as_each_helm_renders_them() {
     assert!(count > 2000, "only {count} checks were read");
     let shown = std::env::var("SHOWN").map_or(SHOWN, |shown| shown.parse().unwrap());
     let list = failures[..failures.len().min(shown)].join("\n");
-    assert!(failures.is_empty(), "{} of {count}:\n{list}", failures.len());
+    assert!(
+        failures.is_empty(),
+        "{} of {count}:\n{list}",
+        failures.len()
+    );
 }

@@ -112,10 +112,20 @@ pub struct RenderKubeVersion {
 
 /// A text that is not a Kubernetes version.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("invalid kube version '{text}': could not parse {text:?} as version")]
-pub struct KubeVersionError {
-    /// The text.
-    pub text: String,
+#[non_exhaustive]
+pub enum KubeVersionError {
+    /// It has no numbers.
+    #[error("invalid kube version '{text}': could not parse {text:?} as version")]
+    Unreadable {
+        /// The text.
+        text: String,
+    },
+    /// It has a major version only.
+    #[error("invalid kube version '{text}': illegal version string {text:?}")]
+    TooShort {
+        /// The text.
+        text: String,
+    },
 }
 
 impl RenderKubeVersion {
@@ -124,7 +134,7 @@ impl RenderKubeVersion {
     /// # Errors
     /// [`KubeVersionError`] when there is no such pair of numbers.
     pub fn parse(text: &str, dialect: Dialect) -> Result<Self, KubeVersionError> {
-        let invalid = || KubeVersionError {
+        let invalid = || KubeVersionError::Unreadable {
             text: text.to_owned(),
         };
         let bare = text
@@ -142,7 +152,9 @@ impl RenderKubeVersion {
             numbers.push(number.ok_or_else(invalid)?);
         }
         let [major, minor, ..] = numbers[..] else {
-            return Err(invalid());
+            return Err(KubeVersionError::TooShort {
+                text: text.to_owned(),
+            });
         };
         let numbers: Vec<String> = numbers.iter().map(u64::to_string).collect();
         let normalized = format!("v{}", numbers.join("."));

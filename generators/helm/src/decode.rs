@@ -48,6 +48,17 @@ impl<'a> Fields<'a> {
         Ok(Self { owner, entries })
     }
 
+    /// The fields of a field that is a struct itself; none when it is absent.
+    pub(crate) fn inner(
+        &self,
+        name: &str,
+        owner: &'static str,
+        go_type: &'static str,
+    ) -> Result<Self, DecodeError> {
+        let value = self.get(name).unwrap_or(&Value::Null);
+        Self::of(owner, go_type, value).map_err(|_| self.wrong(name, value, go_type))
+    }
+
     /// The value of a field; of several spellings the last in byte order, which is the order that they are decoded in.
     pub(crate) fn get(&self, name: &str) -> Option<&'a Value> {
         self.entries

@@ -13,6 +13,9 @@ pub enum RenderError {
     /// Dependencies cannot be processed.
     #[error(transparent)]
     Dependencies(#[from] DependencyError),
+    /// Dependencies cannot be processed, as Helm 4 says it.
+    #[error("chart dependencies processing failed")]
+    Processing(#[source] DependencyError),
     /// Values do not meet a schema.
     #[error(transparent)]
     Schema(#[from] SchemaError),
@@ -40,14 +43,18 @@ pub enum RenderError {
 impl RenderError {
     /// Whether Helm had begun to render, so that it advises to debug.
     pub fn is_of_templates(&self) -> bool {
-        !matches!(self, Self::Dependencies(_) | Self::Schema(_))
+        !matches!(
+            self,
+            Self::Dependencies(_) | Self::Processing(_) | Self::Schema(_)
+        )
     }
 
     fn kind(&self) -> ErrorKind {
         match self {
-            Self::Dependencies(_) | Self::Schema(_) | Self::KubeVersion { .. } => {
-                ErrorKind::Parameters
-            }
+            Self::Dependencies(_)
+            | Self::Processing(_)
+            | Self::Schema(_)
+            | Self::KubeVersion { .. } => ErrorKind::Parameters,
             Self::Compile(_) => ErrorKind::Source,
             Self::Template(error) if error.limit => ErrorKind::Limit,
             // `required` and `fail` are how charts say that values are missing or wrong.
@@ -78,7 +85,10 @@ impl RenderError {
             Self::Manifest(
                 ManifestError::Yaml { path, .. } | ManifestError::Fields { path, .. },
             ) => Some(Location::file(inside(path))),
-            Self::Dependencies(_) | Self::Schema(_) | Self::KubeVersion { .. } => None,
+            Self::Dependencies(_)
+            | Self::Processing(_)
+            | Self::Schema(_)
+            | Self::KubeVersion { .. } => None,
         }
     }
 

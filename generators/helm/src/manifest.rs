@@ -183,6 +183,9 @@ fn classify(
     Ok(())
 }
 
+/// The type of the metadata that Helm reads, as Go prints it.
+const METADATA_TYPE: &str = "struct { Name string \"json:\\\"name\\\"\"; Annotations map[string]string \"json:\\\"annotations\\\"\" }";
+
 /// What Helm reads of a document.
 struct Head {
     api_version: String,
@@ -199,9 +202,7 @@ impl Head {
             "releaseutil.SimpleHead"
         };
         let fields = Fields::of("SimpleHead", go_type, value)?;
-        let empty = Json::Null;
-        let metadata = fields.get("metadata").unwrap_or(&empty);
-        let metadata = Fields::of("SimpleHead.metadata", "struct", metadata)?;
+        let metadata = fields.inner("metadata", "SimpleHead.metadata", METADATA_TYPE)?;
         Ok(Self {
             api_version: fields.text("apiVersion")?,
             kind: fields.text("kind")?,

@@ -133,7 +133,13 @@ impl CompiledChart {
     ) -> Result<Rendered, RenderError> {
         let dialect = self.dialect;
         let mut tree = ChartTree::new(&self.chart);
-        process_dependencies(&mut tree, input.values, dialect)?;
+        process_dependencies(&mut tree, input.values, dialect).map_err(|error| {
+            if dialect.is_v4() {
+                RenderError::Processing(error)
+            } else {
+                error.into()
+            }
+        })?;
         let mut coalescer = Coalescer::new(&tree, dialect);
         let values = coalescer
             .coalesce(ChartTree::ROOT, input.values, Nulls::Remove)

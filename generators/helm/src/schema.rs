@@ -6,7 +6,7 @@ use crate::{
     tree::{ChartTree, NodeId},
     values::map_to_json,
 };
-use boon::{Compiler, ErrorKind, SchemaIndex, Schemas, UrlLoader, ValidationError};
+use boon::{CompileError, Compiler, ErrorKind, SchemaIndex, Schemas, UrlLoader, ValidationError};
 use serde_json::Value as Json;
 use std::{
     collections::BTreeMap,
@@ -120,16 +120,6 @@ impl Compiled {
     }
 }
 
-fn describe_all(error: &ValidationError<'_, '_>) -> String {
-    let mut text = String::new();
-    let mut causes: Vec<_> = error.causes.iter().collect();
-    sort(&mut causes);
-    for cause in causes {
-        describe(cause, 1, &mut text);
-    }
-    text
-}
-
 fn compile(mut schema: Json) -> Result<(Schemas, SchemaIndex), String> {
     escape_references(&mut schema);
     let mut schemas = Schemas::new();
@@ -137,11 +127,36 @@ fn compile(mut schema: Json) -> Result<(Schemas, SchemaIndex), String> {
     compiler.use_loader(Box::new(NoLoader));
     compiler
         .add_resource(SCHEMA_URL, schema)
-        .map_err(|error| format!("{error:#}"))?;
+        .map_err(|error| unusable(&error))?;
     let index = compiler
         .compile(SCHEMA_URL, &mut schemas)
-        .map_err(|error| format!("{error:#}"))?;
+        .map_err(|error| unusable(&error))?;
     Ok((schemas, index))
+}
+
+/// Why a schema cannot be used.
+fn unusable(error: &CompileError) -> String {
+    let quoted = |url: &str| String::from_utf8_lossy(&format::quote(url.as_bytes())).into_owned();
+    match error {
+        CompileError::ValidationError { url, src } => {
+            let standard = match &src.kind {
+                ErrorKind::Schema { url } => quote(url),
+                _ => quote(src.schema_url),
+            };
+            format!(
+                "{} is not valid against metaschema: jsonschema validation failed with {standard}\n{}",
+                quoted(url),
+                describe_all(src)
+            )
+        }
+        CompileError::JsonPointerNotFound(url) => {
+            format!("json-pointer in {} not found", quoted(url))
+        }
+        CompileError::LoadUrlError { url, src } => {
+            format!("failing loading {}: {src}", quoted(url))
+        }
+        other => format!("{other:#}"),
+    }
 }
 
 /// Escapes what a URI must not hold in the fragments of references: Helm's validator takes `#/$defs/list[0]` as it is, ours insists
@@ -194,7 +209,97 @@ fn sort(errors: &mut [&ValidationError<'_, '_>]) {
     errors.sort_by_cached_key(|error| (error.instance_location.to_string(), message(&error.kind)));
 }
 
-fn describe(error: &ValidationError<'_, '_>, depth: usize, text: &mut String) {
+/// What a whole document violates, one violation a line.
+fn describe_all(error: &ValidationError<'_, '_>) -> String {
+    let mut text = String::new();
+    describe_causes(error, "", 1, &mut text);
+    text
+}
+
+fn describe_causes(error: &ValidationError<'_, '_>, base: &str, depth: usize, text: &mut String) {
+    let mut causes: Vec<_> = error.causes.iter().collect();
+    let in_order = matches!(
+        error.kind,
+        ErrorKind::AllOf | ErrorKind::AnyOf | ErrorKind::OneOf(_)
+    );
+    if !in_order {
+        sort(&mut causes);
+    }
+    for cause in causes {
+        let below = fragment(cause.schema_url);
+        let base = if in_order { branch(base, below) } else { base };
+        describe(cause, base, depth, text);
+    }
+}
+
+/// The branch of a group that a schema is in: the group's address with the keyword and the number.
+fn branch<'a>(group: &'a str, below: &'a str) -> &'a str {
+    let Some(rest) = below.strip_prefix(group) else {
+        return group;
+    };
+    let length: usize = rest.split_inclusive('/').take(3).map(str::len).sum();
+    below[..group.len() + length].trim_end_matches('/')
+}
+
+/// The part of a schema's address that is inside of its document.
+fn fragment(url: &str) -> &str {
+    url.split_once('#').map_or("", |(_, fragment)| fragment)
+}
+
+/// The groups between a schema and one below it that the validator left out, because they have one violation only: their texts and how
+/// many parts of the instance's path lead to each, and how many to the schema below.
+fn lone_groups(base: &str, below: &str) -> (Vec<(&'static str, usize)>, usize) {
+    let mut parts = below
+        .strip_prefix(base)
+        .unwrap_or_default()
+        .split('/')
+        .skip(1);
+    let (mut groups, mut below) = (Vec::new(), 0);
+    while let Some(keyword) = parts.next() {
+        match keyword {
+            "allOf" => groups.push(("'allOf' failed", below)),
+            "anyOf" => groups.push(("'anyOf' failed", below)),
+            "oneOf" => groups.push(("'oneOf' failed, none matched", below)),
+            "properties" | "patternProperties" | "prefixItems" => below += 1,
+            "items"
+            | "additionalProperties"
+            | "additionalItems"
+            | "contains"
+            | "unevaluatedItems"
+            | "unevaluatedProperties" => {
+                below += 1;
+                continue;
+            }
+            "dependentSchemas" | "dependencies" | "$defs" | "definitions" => {}
+            _ => continue,
+        }
+        // The name or the number that belongs to the keyword.
+        parts.next();
+    }
+    (groups, below)
+}
+
+/// A path without its last parts.
+fn without_last(path: &str, count: usize) -> &str {
+    let cut = |path: &mut &str| {
+        *path = path.rfind('/').map_or("", |at| &path[..at]);
+    };
+    let mut rest = path;
+    (0..count).for_each(|_| cut(&mut rest));
+    rest
+}
+
+fn describe(error: &ValidationError<'_, '_>, base: &str, depth: usize, text: &mut String) {
+    let own = fragment(error.schema_url);
+    let location = error.instance_location.to_string();
+    let (groups, length) = lone_groups(base, own);
+    let mut depth = depth;
+    for (group, below) in groups {
+        let at = without_last(&location, length - below);
+        let indent = "  ".repeat(depth - 1);
+        let _ = writeln!(text, "{indent}- at {}: {group}", quote(at));
+        depth += 1;
+    }
     let passed_over = error.causes.len() == 1 && matches!(error.kind, ErrorKind::Reference { .. });
     let depth = if passed_over {
         depth
@@ -204,11 +309,11 @@ fn describe(error: &ValidationError<'_, '_>, depth: usize, text: &mut String) {
         let _ = writeln!(text, "{indent}- at {at}: {}", message(&error.kind));
         depth + 1
     };
-    let mut causes: Vec<_> = error.causes.iter().collect();
-    sort(&mut causes);
-    for cause in causes {
-        describe(cause, depth, text);
-    }
+    let inner = match &error.kind {
+        ErrorKind::Reference { url, .. } => fragment(url),
+        _ => own,
+    };
+    describe_causes(error, inner, depth, text);
 }
 
 fn message(kind: &ErrorKind<'_, '_>) -> String {
@@ -258,8 +363,22 @@ fn message(kind: &ErrorKind<'_, '_>) -> String {
         ErrorKind::Format { got, want, err } => {
             format!("{} is not valid {want}: {err}", display(got))
         }
+        ErrorKind::MinContains { got, want } if got.is_empty() => {
+            format!("min {want} items required to match contains schema, but none matched")
+        }
+        ErrorKind::MinContains { got, want } => matched("min", *want, got),
+        ErrorKind::MaxContains { got, want } => matched("max", *want, got),
         other => bound(other).unwrap_or_else(|| other.to_string()),
     }
+}
+
+fn matched(bound: &str, want: usize, got: &[usize]) -> String {
+    let places: Vec<String> = got.iter().map(usize::to_string).collect();
+    format!(
+        "{bound} {want} items required to match contains schema, but matched {} items at {}",
+        got.len(),
+        places.join(" ")
+    )
 }
 
 /// `minimum: got 1, want 2`, for everything that is a bound.
@@ -318,6 +437,7 @@ fn display(value: &Json) -> String {
     match value {
         Json::String(text) => quote(text),
         Json::Array(_) | Json::Object(_) => "value".to_owned(),
+        Json::Null => "<nil>".to_owned(),
         other => other.to_string(),
     }
 }
@@ -406,8 +526,8 @@ mod tests {
             ),
             (
                 json!({"name": null, "any": 1}),
-                "- at '/any': 'anyOf' failed\n  - at '/any': got number, want boolean\n  \
-                 - at '/any': got number, want string\n",
+                "- at '/any': 'anyOf' failed\n  - at '/any': got number, want string\n  \
+                 - at '/any': got number, want boolean\n",
             ),
             (
                 json!({"name": null, "it's": "b"}),

@@ -25,6 +25,14 @@ pub enum ValuesError {
         /// What follows the dashes.
         rest: String,
     },
+    /// One of several documents is not a map.
+    #[error(
+        "cannot unmarshal yaml document: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal {found} into Go value of type map[string]interface {{}}"
+    )]
+    DocumentNotAMap {
+        /// What it is instead.
+        found: &'static str,
+    },
     /// The document is not a map.
     #[error(
         "error unmarshaling JSON: while decoding JSON: json: cannot unmarshal {found} into Go value of type map[string]interface {{}}"
@@ -33,9 +41,6 @@ pub enum ValuesError {
         /// JSON type of the document.
         found: &'static str,
     },
-    /// One of several documents is not a map.
-    #[error("cannot unmarshal yaml document")]
-    DocumentNotAMap(#[source] Box<Self>),
     /// Maps and lists are nested deeper than [`MAX_VALUES_DEPTH`].
     #[error("values are nested deeper than {MAX_VALUES_DEPTH}")]
     Depth,
@@ -47,32 +52,41 @@ pub enum ValuesError {
 /// [`ValuesError`] when it is not YAML or not a map.
 pub fn read_values(text: &[u8], dialect: Dialect) -> Result<JsonMap<String, Json>, ValuesError> {
     if !dialect.is_v4() {
-        return read_document(text, ValuesError::Yaml);
+        return read_document(text, WHOLE);
     }
     let mut merged = JsonMap::new();
     for document in split_documents(text)? {
-        let document = read_document(document, ValuesError::Document);
-        let document = document.map_err(|error| match error {
-            ValuesError::NotAMap { .. } => ValuesError::DocumentNotAMap(Box::new(error)),
-            other => other,
-        });
-        merge_json(&mut merged, document?);
+        merge_json(&mut merged, read_document(document, ONE_OF_SEVERAL)?);
     }
     Ok(merged)
 }
 
-fn read_document(
-    text: &[u8],
-    error: fn(yaml::Error) -> ValuesError,
-) -> Result<JsonMap<String, Json>, ValuesError> {
-    let map = match yaml::from_slice(text).map_err(error)? {
-        Json::Null => JsonMap::new(),
-        Json::Object(map) => map,
-        Json::Bool(_) => return Err(ValuesError::NotAMap { found: "bool" }),
-        Json::Number(_) => return Err(ValuesError::NotAMap { found: "number" }),
-        Json::String(_) => return Err(ValuesError::NotAMap { found: "string" }),
-        Json::Array(_) => return Err(ValuesError::NotAMap { found: "array" }),
+/// What errors of a document become.
+#[derive(Clone, Copy)]
+struct Reading {
+    yaml: fn(yaml::Error) -> ValuesError,
+    not_a_map: fn(&'static str) -> ValuesError,
+}
+
+const WHOLE: Reading = Reading {
+    yaml: ValuesError::Yaml,
+    not_a_map: |found| ValuesError::NotAMap { found },
+};
+const ONE_OF_SEVERAL: Reading = Reading {
+    yaml: ValuesError::Document,
+    not_a_map: |found| ValuesError::DocumentNotAMap { found },
+};
+
+fn read_document(text: &[u8], reading: Reading) -> Result<JsonMap<String, Json>, ValuesError> {
+    let found = match yaml::from_slice(text).map_err(reading.yaml)? {
+        Json::Null => Ok(JsonMap::new()),
+        Json::Object(map) => Ok(map),
+        Json::Bool(_) => Err("bool"),
+        Json::Number(_) => Err("number"),
+        Json::String(_) => Err("string"),
+        Json::Array(_) => Err("array"),
     };
+    let map = found.map_err(reading.not_a_map)?;
     check_depth(&map)?;
     Ok(map)
 }

@@ -104,8 +104,8 @@ pub(crate) fn run(arguments: &TemplateArguments) -> Result<()> {
     let (name, chart) = arguments
         .name
         .name_and_chart(&arguments.positional, arguments.dialect)?;
-    check_release_name(&name)?;
     let chart = arguments.load(chart)?;
+    check_release_name(&name).with_context(|| name_refusal(&name, arguments.dialect))?;
     let job = Job {
         arguments,
         chart: ManuallyDrop::new(CompiledChart::new(chart, arguments.dialect)),
@@ -150,12 +150,38 @@ impl TemplateArguments {
         let missing = chart.missing_dependencies();
         if !missing.is_empty() {
             bail!(
-                "found in Chart.yaml, but missing in charts/ directory: {}",
+                "{}: found in Chart.yaml, but missing in charts/ directory: {}",
+                dependencies_advice(self.dialect),
                 missing.join(", ")
             );
         }
         Ok(chart)
     }
+}
+
+/// What Helm says about dependencies that are not there.
+fn dependencies_advice(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::V3 => {
+            "An error occurred while checking for chart dependencies. You may need to run `helm dependency build` to fetch missing dependencies"
+        }
+        Dialect::V4_1 => {
+            "an error occurred while checking for chart dependencies. You may need to run `helm dependency build` to fetch missing dependencies"
+        }
+        _ => {
+            "an error occurred while checking for chart dependencies. You may need to run 'helm dependency build' to fetch missing dependencies"
+        }
+    }
+}
+
+/// What Helm puts before the reason why a name is refused.
+fn name_refusal(name: &str, dialect: Dialect) -> String {
+    let check = if dialect.is_v4() {
+        "release name check failed: "
+    } else {
+        ""
+    };
+    format!("{check}release name {name:?}")
 }
 
 /// What came of one rendering.

@@ -26,7 +26,8 @@ impl Helm {
         program::helm(self, Progress::Stderr)
     }
 
-    /// A program that renders single templates with this version's engine, built from its Go modules the first time.
+    /// A program around the engine of that `helm`, which renders templates one by one: see
+    /// `tests/peers/helm4/expressions`.
     ///
     /// # Errors
     ///

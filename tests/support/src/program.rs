@@ -1,6 +1,7 @@
 //! Builds the Go programs once for each content of their modules.
 
 use std::collections::VecDeque;
+use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
@@ -28,15 +29,15 @@ const HASH_DIGITS: usize = 16;
 /// A Go module that gives one program.
 struct Module {
     folder: PathBuf,
-    /// The `go.mod` to build with instead of the folder's own.
-    requirements: Option<PathBuf>,
     /// The main package, as `go build` takes it.
     package: &'static str,
-    binary: &'static str,
+    binary: String,
     what: &'static str,
     /// Folders of the module that are modules of their own, or output.
     apart: &'static [&'static str],
     linker_flags: String,
+    /// A `go.mod` elsewhere that says which versions of modules are meant, with its `go.sum`.
+    of_modules: Option<PathBuf>,
 }
 
 /// The program that holds all parts of the control plane, built if need be.
@@ -44,12 +45,12 @@ pub(crate) fn control_plane(progress: Progress) -> Result<PathBuf, Error> {
     build_once(
         &Module {
             folder: modules_folder().join("controlplane"),
-            requirements: None,
             package: ".",
-            binary: "controlplane",
+            binary: "controlplane".to_owned(),
             what: "etcd, kube-apiserver, kube-controller-manager, kube-scheduler and KWOK",
             apart: &["supervisor", "bin"],
             linker_flags: version_flags(),
+            of_modules: None,
         },
         progress,
     )
@@ -60,12 +61,12 @@ pub(crate) fn supervisor(progress: Progress) -> Result<PathBuf, Error> {
     build_once(
         &Module {
             folder: modules_folder().join("controlplane/supervisor"),
-            requirements: None,
             package: ".",
-            binary: "supervisor",
+            binary: "supervisor".to_owned(),
             what: "the supervisor of the control plane",
             apart: &[],
             linker_flags: "-s -w".to_owned(),
+            of_modules: None,
         },
         progress,
     )
@@ -73,64 +74,49 @@ pub(crate) fn supervisor(progress: Progress) -> Result<PathBuf, Error> {
 
 /// The real `helm` of a version, built if need be.
 pub(crate) fn helm(version: Helm, progress: Progress) -> Result<PathBuf, Error> {
-    let (name, what, package) = match version {
-        Helm::V3 => ("helm3", "helm 3.22", "helm.sh/helm/v3/cmd/helm"),
-        Helm::V4_1 => ("helm41", "helm 4.1", "helm.sh/helm/v4/cmd/helm"),
-        Helm::V4_2 => ("helm42", "helm 4.2", "helm.sh/helm/v4/cmd/helm"),
-        Helm::V4 => ("helm4", "helm 4.3", "helm.sh/helm/v4/cmd/helm"),
+    let package = match version {
+        Helm::V3 => "helm.sh/helm/v3/cmd/helm",
+        _ => "helm.sh/helm/v4/cmd/helm",
     };
-    build_once(
-        &Module {
-            folder: peers_folder().join(name),
-            requirements: None,
-            package,
-            binary: name,
-            what,
-            apart: &["expressions"],
-            linker_flags: helm_flags(version),
-        },
-        progress,
-    )
+    build_once(&helm_module(version, package, ""), progress)
 }
 
-/// The program that renders single templates with the engine of a Helm version, built if need be.
+/// The program that renders templates one by one with the engine of a `helm`, built if need be.
 pub(crate) fn expressions(version: Helm, progress: Progress) -> Result<PathBuf, Error> {
-    let (folder, requirements, what) = match version {
-        Helm::V3 => ("helm3", None, "the engine of helm 3.22"),
-        // The versions of one major version are asked by one program.
-        Helm::V4_1 => ("helm4", Some("helm41"), "the engine of helm 4.1"),
-        Helm::V4_2 => ("helm4", Some("helm42"), "the engine of helm 4.2"),
-        Helm::V4 => ("helm4", None, "the engine of helm 4.3"),
-    };
     build_once(
-        &Module {
-            folder: peers_folder().join(folder),
-            requirements: requirements.map(|name| peers_folder().join(name).join("go.mod")),
-            package: "./expressions",
-            binary: "expressions",
-            what,
-            apart: &[],
-            linker_flags: helm_flags(version),
-        },
+        &helm_module(version, "./expressions", "-expressions"),
         progress,
     )
 }
 
-fn helm_flags(version: Helm) -> String {
-    match version {
-        Helm::V3 => HELM3_FLAGS.to_owned(),
-        Helm::V4_1 => helm4_flags("v4.1.4"),
-        Helm::V4_2 => helm4_flags("v4.2.4"),
-        Helm::V4 => helm4_flags("v4.3.1"),
+fn helm_module(version: Helm, package: &'static str, suffix: &str) -> Module {
+    let (folder, what, flags) = match version {
+        Helm::V3 => ("helm3", "helm 3.22", HELM3_FLAGS.to_owned()),
+        Helm::V4_1 => ("helm41", "helm 4.1", helm4_flags("v4.1.4")),
+        Helm::V4_2 => ("helm42", "helm 4.2", helm4_flags("v4.2.4")),
+        Helm::V4 => ("helm4", "helm 4.3", helm4_flags("v4.3.1")),
+    };
+    // The sources for all of Helm 4 are the same; only what they are built with is not.
+    let of_modules = matches!(version, Helm::V4_1 | Helm::V4_2)
+        .then(|| modules_folder().join("peers").join(folder).join("go.mod"));
+    let sources = if of_modules.is_some() {
+        "helm4"
+    } else {
+        folder
+    };
+    Module {
+        folder: modules_folder().join("peers").join(sources),
+        package,
+        binary: format!("{folder}{suffix}"),
+        what,
+        apart: &[],
+        linker_flags: flags,
+        of_modules,
     }
 }
 
 fn helm4_flags(version: &str) -> String {
     format!("-s -w -X helm.sh/helm/v4/internal/version.version={version}")
-}
-
-fn peers_folder() -> PathBuf {
-    modules_folder().join("peers")
 }
 
 fn modules_folder() -> PathBuf {
@@ -170,7 +156,7 @@ fn build_once(module: &Module, progress: Progress) -> Result<PathBuf, Error> {
     let folder = target_folder()
         .join("controlplane")
         .join(content_hash(module)?);
-    let binary = folder.join(module.binary);
+    let binary = folder.join(&module.binary);
     if binary.exists() {
         return Ok(binary);
     }
@@ -195,20 +181,21 @@ fn build(module: &Module, folder: &Path, progress: Progress) -> Result<(), Error
     progress.say(&format!("building {} from Go modules, once", module.what));
     // An interrupted build must not leave something that looks finished.
     let unfinished = folder.join(format!("{}.unfinished", module.binary));
-    let requirements = module
-        .requirements
-        .iter()
-        .map(|path| format!("-modfile={}", path.display()));
+    let elsewhere = module.of_modules.iter().map(|file| {
+        let mut flag = OsString::from("-modfile=");
+        flag.push(file);
+        flag
+    });
     let mut go = Command::new("go")
+        .arg("build")
+        .args(elsewhere)
         .args([
-            "build",
             "-v",
             "-trimpath",
             "-buildvcs=false",
             "-ldflags",
             &module.linker_flags,
         ])
-        .args(requirements)
         .arg("-o")
         .args([unfinished.as_os_str(), module.package.as_ref()])
         .current_dir(&module.folder)
@@ -231,7 +218,7 @@ fn build(module: &Module, folder: &Path, progress: Progress) -> Result<(), Error
             output,
         });
     }
-    let binary = folder.join(module.binary);
+    let binary = folder.join(&module.binary);
     fs::rename(&unfinished, &binary).map_err(Error::file("create", &binary))?;
     progress.say(&format!(
         "built {} in {} s",
@@ -266,8 +253,10 @@ fn follow(output: impl std::io::Read, began: Instant, progress: Progress) -> Str
 fn content_hash(module: &Module) -> Result<String, Error> {
     let mut files = Vec::new();
     collect_files(&module.folder, module.apart, &mut files)?;
+    if let Some(file) = &module.of_modules {
+        files.extend([file.clone(), file.with_extension("sum")]);
+    }
     files.sort();
-    files.extend(module.requirements.clone());
     let mut hash = Sha256::new();
     for part in [
         std::env::consts::OS,

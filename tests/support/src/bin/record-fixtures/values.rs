@@ -1,6 +1,7 @@
 //! Values of all sorts on all levels at once: what stands where is in the names of the keys.
 
 use crate::charts::Chart;
+use std::fmt::Write as _;
 
 /// What may stand for a key: nothing, null, or a value.
 const FORMS: [(&str, &str); 6] = [
@@ -37,11 +38,7 @@ fn keys(level: Level, from: &str, indent: &str) -> String {
                 };
                 if !form.is_empty() {
                     let value = form.replace("TEXT", from);
-                    text.push_str(indent);
-                    text.push_str(&[first, second, third].join("-"));
-                    text.push_str(": ");
-                    text.push_str(&value);
-                    text.push('\n');
+                    let _ = writeln!(text, "{indent}{first}-{second}-{third}: {value}");
                 }
             }
         }
