@@ -1,5 +1,6 @@
 //! `whipstaff build`: builds a kustomization and prints it as `kustomize build` does.
 
+use super::system_reason::system_reason;
 use anyhow::{Context as _, Result, bail};
 use std::{
     fs, io,
@@ -172,7 +173,8 @@ impl FileSystem for Disk {
         if too_large {
             return Err(format!("open {path}: larger than {MAX_INPUT_BYTES} bytes"));
         }
-        let bytes = fs::read(path).map_err(|error| format!("open {path}: {}", reason(&error)))?;
+        let bytes =
+            fs::read(path).map_err(|error| format!("open {path}: {}", system_reason(&error)))?;
         Ok(bytes.into())
     }
 }
@@ -195,15 +197,5 @@ fn explain(path: &str, error: &io::Error) -> String {
         Ok(target) => walked.parent().unwrap_or(Path::new("/")).join(target),
         Err(_) => walked,
     };
-    format!("lstat {}: {}", missing.display(), reason(error))
-}
-
-/// What the system says, without its number.
-fn reason(error: &io::Error) -> String {
-    match error.kind() {
-        io::ErrorKind::NotFound => "no such file or directory".to_owned(),
-        io::ErrorKind::NotADirectory => "not a directory".to_owned(),
-        io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
-        _ => error.to_string(),
-    }
+    format!("lstat {}: {}", missing.display(), system_reason(error))
 }

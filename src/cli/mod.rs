@@ -9,6 +9,7 @@ mod lint;
 mod operator;
 mod repository;
 mod switches;
+mod system_reason;
 mod template;
 mod values;
 

@@ -1,8 +1,8 @@
 //! Flags that give values, and their merging in Helm's order.
 
-use super::block_on;
+use super::{block_on, system_reason::system_reason};
 use crate::source::{FileFetcher, Trust};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use std::{
     fs,
     io::{self, Read},
@@ -99,9 +99,10 @@ fn read_input(path: &str) -> Result<Vec<u8>> {
             Ok(fetcher.fetch(path, None, limit).await?)
         });
     }
-    let file = fs::File::open(path).with_context(|| format!("cannot open {path}"))?;
+    let file =
+        fs::File::open(path).map_err(|error| anyhow!("open {path}: {}", system_reason(&error)))?;
     file.take(MAX_VALUES_BYTES)
         .read_to_end(&mut bytes)
-        .with_context(|| format!("cannot read {path}"))?;
+        .map_err(|error| anyhow!("read {path}: {}", system_reason(&error)))?;
     Ok(bytes)
 }
