@@ -4,6 +4,7 @@ mod discovery;
 mod lookup;
 mod lookup_watches;
 mod objects;
+mod scopes;
 mod watches;
 
 pub(crate) use discovery::{Discovery, DiscoveryError, Resource, Resources};
