@@ -78,9 +78,10 @@ pub(crate) fn run(arguments: &RenderArguments) -> Result<()> {
         );
     }
     block_on(async {
-        let cluster = match arguments.offline {
-            true => None,
-            false => Some(arguments.global.config().await?),
+        let cluster = if arguments.offline {
+            None
+        } else {
+            Some(arguments.global.config().await?)
         };
         for component in &mut components {
             let namespace = component

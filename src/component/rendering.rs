@@ -25,6 +25,8 @@ const MAX_LOOKUP_ROUNDS: usize = 8;
 /// Everything that decides what comes out.
 pub(super) struct Order {
     pub(super) wanted: Wanted,
+    /// Digest of it.
+    digest: Digest,
     pub(super) release: Release,
     pub(super) randomness: Randomness,
     /// What `now` answers.
@@ -41,11 +43,13 @@ impl Order {
         status: &ComponentStatus,
         now: Time,
     ) -> (Self, String) {
-        let input = wanted.digest().to_string();
+        let digest = wanted.digest();
+        let input = digest.to_string();
         let is_known = status.input_digest.as_ref() == Some(&input);
         let known_since = status.input_since.clone().filter(|_| is_known);
         let release = release(status, &input);
         let order = Self {
+            digest,
             release,
             randomness: component.randomness(),
             since: known_since.unwrap_or(now),
@@ -62,7 +66,7 @@ impl Order {
         } = self.release;
         let context = format!("{revision}/{is_upgrade}/{:?}", self.randomness);
         Digest::of_parts([
-            self.wanted.digest().as_bytes().as_slice(),
+            self.digest.as_bytes().as_slice(),
             context.as_bytes(),
             capabilities.fingerprint().as_bytes(),
         ])
@@ -238,13 +242,20 @@ impl<C: Component> Run<'_, C> {
                 Some(answers) => lookups = answers,
             }
         }
-        let renderer = &self.context.renderer;
-        let compiled = renderer.compile(&order.wanted).await?;
+        let context = self.context;
+        let compiled = context.renderer.compile(&order.wanted).await?;
         let started = Instant::now();
         let changes = self.context.lookup_watches.changes(&self.component_name());
         let capabilities = &resources.capabilities;
-        let generated =
-            settle(renderer, &compiled, order, capabilities, &mut lookups, self).await?;
+        let generated = settle(
+            &context.renderer,
+            &compiled,
+            order,
+            capabilities,
+            &mut lookups,
+            self,
+        )
+        .await?;
         let Compiled {
             generator, reason, ..
         } = compiled;

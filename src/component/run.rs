@@ -100,10 +100,10 @@ impl<'a, C: Component> Run<'a, C> {
             interval,
             files: None,
         };
-        let renderer = &self.context.renderer;
+        let context = self.context;
         let sources = &mut self.memory.sources;
-        let wanted = Wanted::gather(self.component, &fetching, renderer, sources).await?;
-        self.status.source = wanted.source.clone();
+        let wanted = Wanted::gather(self.component, &fetching, &context.renderer, sources).await?;
+        self.status.source.clone_from(&wanted.source);
         let (rendered, release) = self.render(wanted, interval).await?;
         let desired = self.prepare(&rendered, release).await?;
         self.record(&desired).await?;

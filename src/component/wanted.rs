@@ -9,6 +9,7 @@ use crate::api::v1alpha1::SourceStatus;
 use crate::source::Artifact;
 use kube::ResourceExt;
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Instant;
 use whipstaff_generator::{Detected, Digest, Pipeline};
@@ -88,7 +89,7 @@ impl Wanted {
             if let Some(secret) = secret {
                 artifact = fetching.decrypt(artifact, secret, memory).await?;
             }
-            wanted.push(choose(renderer, part, artifact)?);
+            wanted.push(choose(renderer, &part, artifact)?);
         }
         memory.forget_old(started);
         let name = component.name_any();
@@ -118,7 +119,7 @@ impl Wanted {
                 all.push(part.name.as_bytes());
             }
             all.push(part.artifact.digest.as_bytes());
-            all.extend(head.iter().map(|text| text.as_bytes()));
+            all.extend(head.iter().map(String::as_bytes));
         }
         all.extend(tail);
         let pipeline = self.pipeline.digest();
@@ -176,11 +177,14 @@ async fn fetch(
 
 fn choose(
     renderer: &Renderer,
-    part: Part<'_>,
+    part: &Part<'_>,
     artifact: Arc<Artifact>,
 ) -> Result<WantedPart, ReconcileError> {
     let path = part.path.trim_matches('/').to_owned();
-    let folder = artifact.files.subtree(&path);
+    let folder = match path.as_str() {
+        "" => Cow::Borrowed(&artifact.files),
+        path => Cow::Owned(artifact.files.subtree(path)),
+    };
     if folder.is_empty() && !path.is_empty() {
         return Err(ReconcileError::Path {
             part: part.name.to_owned(),

@@ -92,13 +92,11 @@ async fn plain_text_is_neither_in_status_nor_in_events_when_a_template_tells_it(
 
     // What is right with the chart is applied.
     let right = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: told}\ndata: {word: {{ .Values.word }}}\n";
-    world.chart(
-        "told",
+    let url = world.chart(
+        "right",
         &[("values.yaml", &values), ("templates/a.yaml", right)],
     );
-    let mut again = spec(&world.charts.url("/told.tgz"));
-    again["interval"] = json!("2s");
-    world.component("told", again).await;
+    world.component("told", spec(&url)).await;
     world.ready("told").await;
     let maps = world.api::<k8s_openapi::api::core::v1::ConfigMap>();
     let told = maps.get("told").await.unwrap();

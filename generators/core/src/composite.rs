@@ -57,7 +57,7 @@ impl Prepared for Composite {
             });
             match rendered {
                 Ok(generated) => append(&mut all, generated, &part.name),
-                Err(error) => return Err(failed(error, &part.name, all.consulted)),
+                Err(error) => return Err(failed(&error, &part.name, all.consulted)),
             }
         }
         Ok(all)
@@ -149,7 +149,7 @@ fn append(all: &mut Generated, generated: Generated, part: &str) {
 }
 
 /// The failure of a part, which it names, after everything that was consulted until then.
-fn failed(error: Error, part: &str, mut consulted: Consulted) -> Error {
+fn failed(error: &Error, part: &str, mut consulted: Consulted) -> Error {
     consulted.merge(error.consulted().clone());
     Error::new(error.kind(), format!("generator `{part}`"))
         .after_consulting(consulted)
