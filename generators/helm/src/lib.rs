@@ -69,7 +69,9 @@ pub use manifest::{HookManifest, Manifest, ManifestError};
 pub use metadata::{Dependency, MAX_DECLARED_DEPENDENCIES, Maintainer, Metadata, MetadataError};
 pub use name_template::{NameTemplateError, render_release_name};
 pub use options::HelmOptions;
-pub use release_name::{MAX_RELEASE_NAME, ReleaseNameError, check_release_name};
+pub use release_name::{
+    MAX_RELEASE_NAME, ReleaseNameError, check_release_name, generated_release_name,
+};
 pub use render::{CompiledChart, CrdFile, RenderInput, Rendered};
 pub use schema::SchemaError;
 pub use strvals::{
