@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use whipstaff_generator::{FileTree, Limits, LookupSnapshot, Seed};
 use whipstaff_helm::{
-    CompiledChart, Dialect, KubeVersionError, LoadError, NameTemplateError, ReleaseNameError,
-    ReleaseObject, RenderCapabilities, RenderError, RenderInput, RenderKubeVersion, TextOptions,
-    ValuesError, check_release_name, generated_release_name, load, merge_values, read_values,
-    render_release_name, render_text, values_from_json,
+    CompiledChart, Dialect, KubeVersionError, LoadError, NameTemplateError, NotInstallable,
+    ReleaseNameError, ReleaseObject, RenderCapabilities, RenderError, RenderInput,
+    RenderKubeVersion, TextOptions, ValuesError, check_release_name, generated_release_name, load,
+    merge_values, read_values, render_release_name, render_text, values_from_json,
 };
 use whipstaff_kustomize::ChartRequest;
 
@@ -19,6 +19,9 @@ pub(crate) enum InflateError {
     /// The chart cannot be read.
     #[error("the chart cannot be read")]
     Load(#[from] LoadError),
+    /// Helm refuses to render it by itself.
+    #[error(transparent)]
+    NotInstallable(#[from] NotInstallable),
     /// Dependencies are declared that are not there.
     #[error("found in Chart.yaml, but missing in charts/ directory: {}", .0.join(", "))]
     MissingDependencies(Vec<String>),
@@ -67,6 +70,7 @@ pub(crate) fn inflate(
     settings: &InflateSettings,
 ) -> Result<String, InflateError> {
     let chart = load(files, settings.dialect)?;
+    chart.check_installable(settings.dialect)?;
     let missing = chart.missing_dependencies();
     if !missing.is_empty() {
         return Err(InflateError::MissingDependencies(

@@ -54,7 +54,7 @@ pub use capabilities::{
     DEFAULT_API_VERSIONS, DEFAULT_KUBE_VERSION, KubeVersionError, RenderCapabilities,
     RenderKubeVersion,
 };
-pub use chart::{Chart, ChartFile, Lock};
+pub use chart::{Chart, ChartFile, Lock, NotInstallable};
 pub use coalesce::TypeMismatch;
 pub use compile::CompileError;
 pub use context::ReleaseObject;
