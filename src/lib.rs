@@ -23,6 +23,7 @@ mod crd;
 mod dependents;
 mod events;
 mod http;
+mod inflate;
 mod lease;
 mod metrics;
 mod operator;

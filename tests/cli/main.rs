@@ -6,6 +6,7 @@
     reason = "a test that cannot go on has failed"
 )]
 
+mod build;
 mod dependencies;
 mod flags;
 mod lint;

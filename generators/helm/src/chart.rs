@@ -3,6 +3,7 @@
 use crate::metadata::{Dependency, Metadata};
 use serde_json::{Map, Value};
 use std::sync::Arc;
+use whipstaff_gotemplate::Dialect;
 
 /// A chart with its subcharts.
 #[derive(Debug, Clone)]
@@ -41,6 +42,21 @@ pub struct Lock {
     pub dependencies: Vec<Dependency>,
 }
 
+/// Why a chart is not rendered by itself.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NotInstallable {
+    /// It is made for a Helm that is not there yet, which Helm 4 can read but not install.
+    #[error("invalid chart apiVersion")]
+    Future,
+    /// Nobody knows its `apiVersion`.
+    #[error("unsupported chart version")]
+    ApiVersion,
+    /// It is there for other charts.
+    #[error("{0} charts are not installable")]
+    Kind(String),
+}
+
 impl Chart {
     /// The chart's name.
     pub fn name(&self) -> &str {
@@ -52,6 +68,24 @@ impl Chart {
         let present = |name: &str| self.dependencies.iter().any(|chart| chart.name() == name);
         let declared = self.metadata.dependencies().iter().map(|d| d.name.as_str());
         declared.filter(|name| !present(name)).collect()
+    }
+
+    /// Whether Helm renders the chart by itself: Helm 4 refuses what is made for other versions (`pkg/chart/loader/load.go`), and all refuse
+    /// charts that are there for others.
+    ///
+    /// # Errors
+    /// [`NotInstallable`] with Helm's text.
+    pub fn check_installable(&self, dialect: Dialect) -> Result<(), NotInstallable> {
+        match self.metadata.api_version.as_str() {
+            _ if !dialect.is_v4() => {}
+            "v1" | "v2" => {}
+            "v3" => return Err(NotInstallable::Future),
+            _ => return Err(NotInstallable::ApiVersion),
+        }
+        match self.metadata.kind.as_str() {
+            "" | "application" => Ok(()),
+            kind => Err(NotInstallable::Kind(kind.to_owned())),
+        }
     }
 
     /// Whether only templates that start with `_` count.
@@ -71,5 +105,34 @@ impl ChartFile {
             .iter()
             .any(|e| extension.eq_ignore_ascii_case(e));
         manifest && self.name.starts_with("crds/")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Dialect, load};
+    use whipstaff_generator::FileTree;
+
+    #[test]
+    fn charts_for_other_versions_of_helm_are_refused_by_helm_4() {
+        let refusal = |api_version: &str, dialect| {
+            let mut files = FileTree::new();
+            let metadata = format!("apiVersion: {api_version}\nname: box\nversion: 1.0.0\n");
+            files.insert("Chart.yaml", metadata.into_bytes()).unwrap();
+            let chart = load(&files, dialect).unwrap();
+            let checked = chart.check_installable(dialect);
+            checked.err().map(|error| error.to_string())
+        };
+        for (api_version, expected) in [
+            ("v1", None),
+            ("v2", None),
+            ("", None),
+            ("v3", Some("invalid chart apiVersion")),
+            ("v4", Some("unsupported chart version")),
+            ("2", Some("unsupported chart version")),
+        ] {
+            assert_eq!(refusal(api_version, Dialect::V4_3).as_deref(), expected);
+            assert_eq!(refusal(api_version, Dialect::V3), None);
+        }
     }
 }

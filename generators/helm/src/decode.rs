@@ -3,6 +3,7 @@
 
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
+use whipstaff_gotemplate::Dialect;
 
 /// A value of the wrong type.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -16,6 +17,24 @@ pub struct DecodeError {
     pub target: String,
     /// Go type that it should have had.
     pub wanted: &'static str,
+}
+
+impl DecodeError {
+    /// The same with the type's name in this dialect: Helm 4 has charts in another package.
+    pub(crate) fn in_dialect(mut self, dialect: Dialect) -> Self {
+        if dialect.is_v4() {
+            self.wanted = match self.wanted {
+                "chart.Metadata" => "v2.Metadata",
+                "chart.Dependency" => "v2.Dependency",
+                "[]*chart.Dependency" => "[]*v2.Dependency",
+                "chart.Maintainer" => "v2.Maintainer",
+                "[]*chart.Maintainer" => "[]*v2.Maintainer",
+                "chart.Lock" => "v2.Lock",
+                other => other,
+            };
+        }
+        self
+    }
 }
 
 /// The fields of a struct, by name in any case.
@@ -57,6 +76,17 @@ impl<'a> Fields<'a> {
     ) -> Result<Self, DecodeError> {
         let value = self.get(name).unwrap_or(&Value::Null);
         Self::of(owner, go_type, value).map_err(|_| self.wrong(name, value, go_type))
+    }
+
+    /// The fields of an item of a list that is a field.
+    pub(crate) fn item(
+        &self,
+        name: &str,
+        owner: &'static str,
+        go_type: &'static str,
+        item: &'a Value,
+    ) -> Result<Self, DecodeError> {
+        Self::of(owner, go_type, item).map_err(|_| self.wrong(name, item, go_type))
     }
 
     /// The value of a field; of several spellings the last in byte order, which is the order that they are decoded in.

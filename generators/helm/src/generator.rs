@@ -37,10 +37,9 @@ impl Generator for HelmGenerator {
     fn prepare(&self, files: &FileTree, options: &Json) -> Result<Box<dyn Prepared>, Error> {
         let options = HelmOptions::from_json(options)?;
         let chart = load(files, options.dialect).map_err(load_error)?;
-        if !matches!(chart.metadata.kind.as_str(), "" | "application") {
-            let message = format!("{} charts are not installable", chart.metadata.kind);
-            return Err(Error::new(ErrorKind::Source, message).at(Location::file("Chart.yaml")));
-        }
+        chart.check_installable(options.dialect).map_err(|error| {
+            Error::new(ErrorKind::Source, error.to_string()).at(Location::file("Chart.yaml"))
+        })?;
         check_dependencies(&chart)?;
         let chart = CompiledChart::new(chart, options.dialect);
         Ok(Box::new(PreparedChart { chart, options }))

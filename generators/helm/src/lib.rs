@@ -54,7 +54,7 @@ pub use capabilities::{
     DEFAULT_API_VERSIONS, DEFAULT_KUBE_VERSION, KubeVersionError, RenderCapabilities,
     RenderKubeVersion,
 };
-pub use chart::{Chart, ChartFile, Lock};
+pub use chart::{Chart, ChartFile, Lock, NotInstallable};
 pub use coalesce::TypeMismatch;
 pub use compile::CompileError;
 pub use context::ReleaseObject;
@@ -69,7 +69,9 @@ pub use manifest::{HookManifest, Manifest, ManifestError};
 pub use metadata::{Dependency, MAX_DECLARED_DEPENDENCIES, Maintainer, Metadata, MetadataError};
 pub use name_template::{NameTemplateError, render_release_name};
 pub use options::HelmOptions;
-pub use release_name::{MAX_RELEASE_NAME, ReleaseNameError, check_release_name};
+pub use release_name::{
+    MAX_RELEASE_NAME, ReleaseNameError, check_release_name, generated_release_name,
+};
 pub use render::{CompiledChart, CrdFile, RenderInput, Rendered};
 pub use schema::SchemaError;
 pub use strvals::{

@@ -149,9 +149,10 @@ impl Loader {
         }
         files.sort_by(|one, other| walk_order(&one.name, &other.name));
         let metadata = files.iter().find(|file| file.name == "Chart.yaml");
-        let Some(metadata) = metadata.map(read_metadata).transpose()? else {
+        let Some(metadata) = metadata else {
             return Err(LoadError::NoChart);
         };
+        let metadata = self.read_metadata(metadata, depth)?;
         let mut chart = Chart {
             metadata,
             lock: None,
@@ -176,6 +177,23 @@ impl Loader {
         Ok(chart)
     }
 
+    fn read_metadata(&self, file: &ChartFile, depth: usize) -> Result<Metadata, LoadError> {
+        let value = parse("Chart.yaml", file)?;
+        let version = if depth == 0 && self.dialect.is_v4() {
+            read_version(&value)
+        } else {
+            Ok(())
+        };
+        let metadata = version.and_then(|()| Metadata::decode(&value));
+        metadata.map_err(|cause| match cause.in_dialect(self.dialect) {
+            cause @ MetadataError::Decode(_) => LoadError::Fields {
+                file: "Chart.yaml",
+                cause,
+            },
+            refused => LoadError::Metadata(refused),
+        })
+    }
+
     fn place(
         &self,
         file: ChartFile,
@@ -184,7 +202,7 @@ impl Loader {
     ) -> Result<(), LoadError> {
         match file.name.as_str() {
             "Chart.yaml" => {}
-            "Chart.lock" => chart.lock = Some(read_lock("Chart.lock", &file)?),
+            "Chart.lock" => chart.lock = Some(read_lock("Chart.lock", &file, self.dialect)?),
             "values.yaml" => {
                 chart.values = read_values(&file.data, self.dialect).map_err(LoadError::Values)?;
             }
@@ -196,14 +214,14 @@ impl Loader {
                     .decode_requirements(&value)
                     .map_err(|cause| LoadError::Fields {
                         file: "requirements.yaml",
-                        cause,
+                        cause: cause.in_dialect(self.dialect),
                     })?;
                 if chart.metadata.api_version == "v1" {
                     chart.files.push(file);
                 }
             }
             "requirements.lock" => {
-                chart.lock = Some(read_lock("requirements.lock", &file)?);
+                chart.lock = Some(read_lock("requirements.lock", &file, self.dialect)?);
                 if chart.metadata.api_version == "v1" {
                     chart.files.push(file);
                 }
@@ -294,17 +312,7 @@ fn parse(name: &'static str, file: &ChartFile) -> Result<serde_json::Value, Load
     yaml::from_slice(&file.data).map_err(|cause| LoadError::Yaml { file: name, cause })
 }
 
-fn read_metadata(file: &ChartFile) -> Result<Metadata, LoadError> {
-    Metadata::decode(&parse("Chart.yaml", file)?).map_err(|cause| match cause {
-        MetadataError::Decode(_) => LoadError::Fields {
-            file: "Chart.yaml",
-            cause,
-        },
-        refused => LoadError::Metadata(refused),
-    })
-}
-
-fn read_lock(name: &'static str, file: &ChartFile) -> Result<Lock, LoadError> {
+fn read_lock(name: &'static str, file: &ChartFile, dialect: Dialect) -> Result<Lock, LoadError> {
     let value = parse(name, file)?;
     let read = || {
         let fields = Fields::of("Lock", "chart.Lock", &value)?;
@@ -313,5 +321,14 @@ fn read_lock(name: &'static str, file: &ChartFile) -> Result<Lock, LoadError> {
             dependencies: dependencies(&fields)?,
         })
     };
-    read().map_err(|cause| LoadError::Fields { file: name, cause })
+    read().map_err(|cause: MetadataError| LoadError::Fields {
+        file: name,
+        cause: cause.in_dialect(dialect),
+    })
+}
+
+/// Reads what Helm 4 looks at first, to tell which version of charts this is.
+fn read_version(value: &serde_json::Value) -> Result<(), MetadataError> {
+    Fields::of("chartBase", "loader.chartBase", value)?.text("apiVersion")?;
+    Ok(())
 }

@@ -202,7 +202,7 @@ impl Head {
             "releaseutil.SimpleHead"
         };
         let fields = Fields::of("SimpleHead", go_type, value)?;
-        let metadata = fields.inner("metadata", "SimpleHead.metadata", METADATA_TYPE)?;
+        let metadata = fields.inner("metadata", ".metadata", METADATA_TYPE)?;
         Ok(Self {
             api_version: fields.text("apiVersion")?,
             kind: fields.text("kind")?,

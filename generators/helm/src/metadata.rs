@@ -3,6 +3,7 @@
 use crate::decode::{DecodeError, Fields};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+use whipstaff_gotemplate::Dialect;
 use whipstaff_sprig::semver::Version;
 
 /// Most dependencies that a chart may declare.
@@ -137,6 +138,16 @@ pub enum MetadataError {
     /// There are more than [`MAX_DECLARED_DEPENDENCIES`].
     #[error("validation: more than {MAX_DECLARED_DEPENDENCIES} dependencies")]
     TooManyDependencies,
+}
+
+impl MetadataError {
+    /// The same with Go's names of types in this dialect.
+    pub(crate) fn in_dialect(self, dialect: Dialect) -> Self {
+        match self {
+            Self::Decode(error) => Self::Decode(error.in_dialect(dialect)),
+            other => other,
+        }
+    }
 }
 
 impl Metadata {
@@ -287,8 +298,7 @@ impl Dependency {
         }
     }
 
-    fn decode(value: &Value) -> Result<Self, MetadataError> {
-        let fields = Fields::of("Dependency", "chart.Dependency", value)?;
+    fn decode(fields: &Fields<'_>) -> Result<Self, MetadataError> {
         Ok(Self {
             name: fields.text("name")?,
             version: fields.text("version")?,
@@ -309,7 +319,12 @@ pub(crate) fn dependencies(fields: &Fields<'_>) -> Result<Vec<Dependency>, Metad
         Value::Null => Err(MetadataError::NullItem {
             list: "dependencies",
         }),
-        item => Dependency::decode(item),
+        item => Dependency::decode(&fields.item(
+            "dependencies",
+            "Dependency.dependencies",
+            "chart.Dependency",
+            item,
+        )?),
     };
     fields
         .list("dependencies", "[]*chart.Dependency")?
@@ -325,7 +340,12 @@ fn maintainers(fields: &Fields<'_>) -> Result<Vec<Maintainer>, MetadataError> {
                 list: "maintainers",
             });
         }
-        let fields = Fields::of("Maintainer", "chart.Maintainer", item)?;
+        let fields = fields.item(
+            "maintainers",
+            "Maintainer.maintainers",
+            "chart.Maintainer",
+            item,
+        )?;
         Ok(Maintainer {
             name: fields.text("name")?,
             email: fields.text("email")?,
@@ -397,6 +417,36 @@ mod tests {
         assert_eq!(metadata.description, "a bc");
         assert_eq!(metadata.maintainers[0].name, "x y");
         assert_eq!(metadata.annotations.unwrap()["n"], "1");
+    }
+
+    #[test]
+    fn wrong_types_are_named_as_go_names_them() {
+        let refusal = |value: Value, dialect| {
+            let error = Metadata::decode(&value).unwrap_err().in_dialect(dialect);
+            let text = error.to_string();
+            text.split_once("cannot unmarshal ").unwrap().1.to_owned()
+        };
+        let cases = [
+            (
+                json!({"dependencies": [{"name": ["a"]}]}),
+                "array into Go struct field Dependency.dependencies.name of type string",
+                "array into Go struct field Dependency.dependencies.name of type string",
+            ),
+            (
+                json!({"dependencies": ["a"]}),
+                "string into Go struct field Metadata.dependencies of type chart.Dependency",
+                "string into Go struct field Metadata.dependencies of type v2.Dependency",
+            ),
+            (
+                json!({"maintainers": "a"}),
+                "string into Go struct field Metadata.maintainers of type []*chart.Maintainer",
+                "string into Go struct field Metadata.maintainers of type []*v2.Maintainer",
+            ),
+        ];
+        for (value, helm_3, helm_4) in cases {
+            assert_eq!(refusal(value.clone(), Dialect::V3), helm_3);
+            assert_eq!(refusal(value, Dialect::V4_3), helm_4);
+        }
     }
 
     #[test]

@@ -42,9 +42,31 @@ pub fn check_release_name(name: &str) -> Result<(), ReleaseNameError> {
     }
 }
 
+/// The name that Helm makes up for a release: the file name of its chart up to the first dot, and seconds since 1970
+/// (`pkg/action/install.go`, `NameAndChart`).
+pub fn generated_release_name(file_name: &str, seconds: u64) -> String {
+    let base = match file_name.split('.').next() {
+        None | Some("") => "chart",
+        Some(base) => base,
+    };
+    format!("{base}-{seconds}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn generated_names_begin_with_the_name_of_the_chart() {
+        for (file_name, name) in [
+            ("shop", "shop-7"),
+            ("shop-1.2.3.tgz", "shop-1-7"),
+            ("", "chart-7"),
+            (".", "chart-7"),
+        ] {
+            assert_eq!(generated_release_name(file_name, 7), name);
+        }
+    }
 
     #[test]
     fn names_are_dns_subdomains_of_limited_length() {

@@ -27,7 +27,7 @@ const MAX_INDEX_BYTES: usize = 128 * 1024 * 1024;
     clippy::struct_excessive_bools,
     reason = "each is a flag of its own, with Helm's name"
 )]
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 pub(super) struct RepositoryArguments {
     /// Address of the chart repository that has the chart
     #[arg(long, value_name = "URL")]
@@ -70,6 +70,16 @@ pub(super) struct RepositoryArguments {
 }
 
 impl RepositoryArguments {
+    /// What a kustomization says about a chart: a repository, or a registry, which is part of the chart's own address.
+    pub(super) fn of_kustomization(repository: &str, version: Option<String>, devel: bool) -> Self {
+        Self {
+            repo: Some(repository.to_owned()).filter(|address| !address.starts_with("oci://")),
+            version,
+            devel,
+            ..Self::default()
+        }
+    }
+
     /// The files of a chart, wherever it is.
     pub(super) fn read(&self, chart: &str) -> Result<FileTree> {
         if self.verify {

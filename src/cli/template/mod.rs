@@ -136,9 +136,7 @@ impl TemplateArguments {
     /// Loads the chart, wherever it is, with its dependencies.
     fn load(&self, place: &str) -> Result<Chart> {
         let mut chart = load(&self.repository.read(place)?, self.dialect)?;
-        if !matches!(chart.metadata.kind.as_str(), "" | "application") {
-            bail!("{} charts are not installable", chart.metadata.kind);
-        }
+        chart.check_installable(self.dialect)?;
         if chart.metadata.deprecated {
             warn("this chart is deprecated");
         }

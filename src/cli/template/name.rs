@@ -5,7 +5,7 @@ use std::{
     path::Path,
     time::{SystemTime, UNIX_EPOCH},
 };
-use whipstaff_helm::{Dialect, render_release_name};
+use whipstaff_helm::{Dialect, generated_release_name, render_release_name};
 
 /// Name of the release when none is given.
 const DEFAULT_RELEASE: &str = "release-name";
@@ -54,19 +54,12 @@ impl NameArguments {
         if !self.generate_name {
             return Ok(DEFAULT_RELEASE.to_owned());
         }
-        let base = Path::new(chart)
-            .file_name()
-            .and_then(|name| name.to_str())
-            .unwrap_or("chart");
-        let base = base
-            .split('.')
-            .next()
-            .filter(|name| !name.is_empty())
-            .unwrap_or("chart");
+        let file = Path::new(chart).file_name();
+        let file = file.and_then(|name| name.to_str()).unwrap_or_default();
         let seconds = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .unwrap_or_default()
             .as_secs();
-        Ok(format!("{base}-{seconds}"))
+        Ok(generated_release_name(file, seconds))
     }
 }

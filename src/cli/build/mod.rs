@@ -1,7 +1,10 @@
 //! `whipstaff build`: builds a kustomization and prints it as `kustomize build` does.
 
+mod charts;
+
 use super::system_reason::system_reason;
 use anyhow::{Context as _, Result, bail};
+use charts::Charts;
 use std::{
     fs, io,
     path::{Path, PathBuf},
@@ -108,6 +111,7 @@ pub(crate) fn run(arguments: &BuildArguments) -> Result<()> {
     arguments.unsupported.check()?;
     let working_folder = std::env::current_dir().context("no working folder")?;
     let is_labelled = std::env::var(MANAGED_BY_VARIABLE).is_ok_and(|value| value == "on");
+    let charts = Charts::default();
     let options = BuildOptions {
         load_restrictor: match arguments.load_restrictor.as_str() {
             "LoadRestrictionsRootOnly" => LoadRestrictor::RootOnly,
@@ -117,6 +121,7 @@ pub(crate) fn run(arguments: &BuildArguments) -> Result<()> {
             ),
         },
         enable_helm: arguments.helm.enable_helm,
+        charts: Some(&charts),
         helm_api_versions: arguments.helm.helm_api_versions.clone(),
         helm_kube_version: arguments.helm.helm_kube_version.clone(),
         reorder: match arguments.reorder.as_str() {
