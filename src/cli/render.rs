@@ -28,7 +28,8 @@ const DEFAULT_NAMESPACE: &str = "default";
 /// With a cluster, templates see what it serves and the objects that they look up, as the Component's service account; if the
 /// Component is there already, its revision and the seed of its random values are taken over. Otherwise, and with `--offline`, random
 /// values are derived from a fixed seed (they are not those that the operator will make), and the time is the beginning of 2025.
-/// Nothing is written to the cluster. What was encrypted in the source is printed as it is applied: in plain text.
+/// Nothing is written to the cluster. With `--offline`, kinds that Kubernetes itself does not have are taken to be in namespaces unless
+/// the Component brings their definition, and the owner's mark names no cluster. What was encrypted in the source is printed as it is applied: in plain text.
 #[derive(Debug, clap::Args)]
 pub(crate) struct RenderArguments {
     /// Manifest with the Component, or several; `-` is standard input
@@ -181,11 +182,49 @@ fn component(manifest: Value) -> Result<Component> {
         );
     }
     let component: Component =
-        serde_json::from_value(manifest).context("the Component is malformed")?;
+        serde_json::from_value(manifest.clone()).context("the Component is malformed")?;
+    let known = serde_json::to_value(&component.spec)?;
+    let given = manifest.get("spec").unwrap_or(&Value::Null);
+    if let Some(field) = unknown_field(given, &known) {
+        bail!("the Component has an unknown field `spec{field}`");
+    }
     if component.name_any().is_empty() {
         bail!("the Component has no `metadata.name`");
     }
     Ok(component)
+}
+
+/// The path of a field that was not understood: it is not there when what was understood is written again. Fields with nothing in
+/// them may be left out then.
+fn unknown_field(given: &Value, known: &Value) -> Option<String> {
+    match (given, known) {
+        (Value::Object(given), Value::Object(known)) => given.iter().find_map(|(key, value)| {
+            let inner = match known.get(key) {
+                Some(known) => unknown_field(value, known)?,
+                None if is_nothing(value) => return None,
+                None => String::new(),
+            };
+            Some(format!(".{key}{inner}"))
+        }),
+        (Value::Array(given), Value::Array(known)) => {
+            let pairs = given.iter().zip(known).enumerate();
+            let mut unknown = pairs.filter_map(|(index, (given, known))| {
+                Some(format!("[{index}]{}", unknown_field(given, known)?))
+            });
+            unknown.next()
+        }
+        _ => None,
+    }
+}
+
+fn is_nothing(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(map) => map.values().all(is_nothing),
+        _ => false,
+    }
 }
 
 fn read_manifests(path: &str) -> Result<Vec<Value>> {

@@ -15,7 +15,7 @@ use super::source::Fetching;
 use super::wanted::Wanted;
 use crate::api::v1alpha1::ComponentStatus;
 use crate::cluster::{Discovery, Objects, Resources};
-use crate::dependents::{Desired, OwnerId, OwnerScope, PrepareOptions, prepare};
+use crate::dependents::{Desired, OwnerId, OwnerScope, PrepareError, PrepareOptions, prepare};
 use crate::source::{FetchOptions, Fetcher};
 use k8s_openapi::api::core::v1::Namespace;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
@@ -121,24 +121,13 @@ async fn render<C: Component>(
     )
     .await?;
     let resources = known.unwrap_or_else(|| assumed(capabilities, &generated));
-    let desired = prepare(
-        &generated,
-        &PrepareOptions {
-            owner: &place.owner,
-            namespace: &order.wanted.namespace,
-            is_upgrade: order.release.is_upgrade,
-            revision: order.release.revision,
-            hooks: component.runs_hooks(),
-            adoption: component.policies().adoption.unwrap_or_default(),
-            resources: &resources,
-        },
-    )?;
+    let desired = place.prepare(component, &order, &generated, &resources)?;
     let mut warnings = generated.warnings;
     let asked = generated.consulted.lookups.len();
     if place.cluster.is_none() && asked > 0 {
-        let warning =
-            format!("templates look {asked} live objects up: without a cluster there are none");
-        warnings.push(warning);
+        warnings.push(format!(
+            "templates look {asked} live objects up: without a cluster there are none"
+        ));
     }
     Ok(Preview { desired, warnings })
 }
@@ -225,6 +214,27 @@ impl Place {
             status: status.unwrap_or_default(),
             seed,
         })
+    }
+}
+
+impl Place {
+    fn prepare<C: Component>(
+        &self,
+        component: &C,
+        order: &Order,
+        generated: &Generated,
+        resources: &Resources,
+    ) -> Result<Desired, PrepareError> {
+        let options = PrepareOptions {
+            owner: &self.owner,
+            namespace: &order.wanted.namespace,
+            is_upgrade: order.release.is_upgrade,
+            revision: order.release.revision,
+            hooks: component.runs_hooks(),
+            adoption: component.policies().adoption.unwrap_or_default(),
+            resources,
+        };
+        prepare(generated, &options)
     }
 }
 

@@ -97,6 +97,24 @@ pub trait Component:
 
     /// What is done to the objects before they are applied. Default: nothing.
     ///
+    /// Transformers come from [`generator`](crate::generator), or are closures:
+    ///
+    /// ```
+    /// use serde_json::json;
+    /// use std::sync::Arc;
+    /// use whipstaff::generator::{CheckNames, ObjectSet, Pipeline, TransformContext, transformer};
+    ///
+    /// let team = "sales"; // of the resource's spec, for example
+    /// let label = transformer("team", move |objects: &mut ObjectSet, _: &TransformContext<'_>| {
+    ///     objects.iter_mut().for_each(|item| item.object.set_label("team", team));
+    ///     Ok(())
+    /// });
+    /// let pipeline = Pipeline::new()
+    ///     .then(&json!({ "team": team }), Arc::new(label))
+    ///     .then(&json!(null), Arc::new(CheckNames));
+    /// assert!(!pipeline.is_empty());
+    /// ```
+    ///
     /// # Errors
     /// When the resource asks for something that cannot be done.
     fn pipeline(&self) -> Result<Pipeline, Error> {

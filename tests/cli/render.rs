@@ -167,6 +167,14 @@ fn what_is_no_component_is_refused() {
     assert!(error.contains("expected a Component"), "{error}");
     let error = whipstaff(folder.path(), &["render", "-f", "empty.yaml", "--offline"]).failure();
     assert!(error.contains("holds no Component"), "{error}");
+    let misspelt =
+        component("  suspend: false\n  generators: [{name: a, values: {x: {y: 1}}, pfad: b}]\n");
+    std::fs::write(folder.path().join("component.yaml"), misspelt).unwrap();
+    let error = offline(folder.path(), &[]).failure();
+    assert!(
+        error.contains("unknown field `spec.generators[0].pfad`"),
+        "{error}"
+    );
     let error = whipstaff(folder.path(), &["render", "-f", "none.yaml", "--offline"]).failure();
     assert!(error.contains("cannot read none.yaml"), "{error}");
 }
