@@ -69,7 +69,7 @@ const CLUSTER_SCOPED: &[(&str, &[&str])] = &[
 ];
 
 /// Whether Kubernetes has a kind outside of namespaces.
-pub(super) fn is_cluster_scoped(group: &str, kind: &str) -> bool {
+pub(crate) fn is_cluster_scoped(group: &str, kind: &str) -> bool {
     CLUSTER_SCOPED
         .iter()
         .any(|(known, kinds)| *known == group && kinds.contains(&kind))

@@ -50,7 +50,7 @@ pub struct PatchTarget {
     #[schemars(length(max = 1024))]
     pub name: Option<String>,
 
-    /// Namespace as it was generated: many objects have none yet, and get the target namespace later.
+    /// Namespace. Objects that were generated without one are in the target namespace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 1024))]
     pub namespace: Option<String>,
