@@ -67,7 +67,7 @@ pub(crate) struct RenderArguments {
 pub(crate) fn run(arguments: &RenderArguments) -> Result<()> {
     let mut components = Vec::new();
     for manifest in read_manifests(&arguments.manifest)? {
-        components.push(component(manifest)?);
+        components.push(component(&manifest)?);
     }
     if components.is_empty() {
         bail!("{} holds no Component", arguments.manifest);
@@ -171,7 +171,7 @@ impl RenderArguments {
     }
 }
 
-fn component(manifest: Value) -> Result<Component> {
+fn component(manifest: &Value) -> Result<Component> {
     let text = |field: &str| manifest.get(field).and_then(Value::as_str);
     let (api_version, kind) = (text("apiVersion"), text("kind"));
     if (api_version, kind) != (Some("whipstaff.dev/v1alpha1"), Some("Component")) {

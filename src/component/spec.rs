@@ -160,14 +160,14 @@ mod tests {
     use super::*;
     use whipstaff_generator::{Generated, Object};
 
-    fn spec(fields: Value) -> ComponentSpec {
+    fn spec(fields: &Value) -> ComponentSpec {
         let mut spec = json!({"source": {"url": {"url": "https://example.org/a.tgz"}}});
         let map = spec.as_object_mut().unwrap();
         map.extend(fields.as_object().unwrap().clone());
         serde_json::from_value(spec).unwrap()
     }
 
-    fn bent(fields: Value, objects: &[Value]) -> Result<Vec<Value>, Error> {
+    fn bent(fields: &Value, objects: &[Value]) -> Result<Vec<Value>, Error> {
         let mut generated = Generated::default();
         for object in objects {
             let object = Object::from_value(object.clone()).unwrap();
@@ -188,7 +188,7 @@ mod tests {
             "subjects": [{"kind": "ServiceAccount", "name": "a", "namespace": "apps"}]});
         let pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": "apps"},
             "spec": {"serviceAccountName": "a", "containers": []}});
-        let found = bent(json!({"namePrefix": "my-"}), &[account, binding, pod]).unwrap();
+        let found = bent(&json!({"namePrefix": "my-"}), &[account, binding, pod]).unwrap();
         assert_eq!(found[0]["metadata"]["name"], "my-a");
         assert_eq!(found[1]["subjects"][0]["name"], "my-a");
         assert_eq!(found[1]["metadata"].get("namespace"), None);
@@ -206,7 +206,7 @@ mod tests {
             "labels": {"l": "${word}"},
             "substitute": {"variables": {"word": "yes"}},
         });
-        let found = bent(fields, &[map]).unwrap();
+        let found = bent(&fields, &[map]).unwrap();
         assert_eq!(found[0]["data"]["x"], "yes");
         assert_eq!(found[0]["metadata"]["name"], "my-c");
         assert_eq!(found[0]["metadata"]["labels"]["l"], "yes");
@@ -215,10 +215,10 @@ mod tests {
     #[test]
     fn names_that_cannot_be_applied_are_refused_and_nothing_asked_for_changes_nothing() {
         let map = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}});
-        let error = bent(json!({"namePrefix": "a/"}), std::slice::from_ref(&map)).unwrap_err();
+        let error = bent(&json!({"namePrefix": "a/"}), std::slice::from_ref(&map)).unwrap_err();
         assert!(error.report().contains("not allowed"), "{}", error.report());
-        assert_eq!(bent(json!({}), std::slice::from_ref(&map)).unwrap(), [map]);
+        assert_eq!(bent(&json!({}), std::slice::from_ref(&map)).unwrap(), [map]);
         let malformed = json!({"patches": [{"patch": "a", "target": {"labelSelector": "=="}}]});
-        assert!(bent(malformed, &[]).is_err());
+        assert!(bent(&malformed, &[]).is_err());
     }
 }
