@@ -20,6 +20,11 @@
 //! the modulus itself reduces, makes good for it. As factors are between ±2^50, what is left is within the modulus and a little
 //! more, of either sign, if the number squared is below 2^20 times the modulus: 2^51^N is 2^43 times the modulus or more.
 
+#![allow(
+    clippy::inline_always,
+    reason = "only code that is inlined is compiled for the instructions that it is there for"
+)]
+
 use fearless_simd::{Simd, f64x4, prelude::*, u64x4};
 
 /// Numbers that are worked on at once.
@@ -46,7 +51,7 @@ pub(super) type Limb = [f64; LANES];
 #[derive(Debug)]
 pub(super) struct Moduli<const N: usize> {
     /// The moduli, of non-negative limbs.
-    pub(super) moduli: [Limb; N],
+    pub(super) values: [Limb; N],
     /// One more than the multiple that is one less than a multiple of 2^51, over 2^51.
     pub(super) multiples: [Limb; N],
     /// What makes the lowest limb of the moduli minus one.
@@ -65,7 +70,7 @@ impl<const N: usize> Moduli<N> {
     ) {
         let field = Field {
             arithmetic: Arithmetic::new(simd),
-            modulus: load(simd, &self.moduli),
+            modulus: load(simd, &self.values),
             multiple: load(simd, &self.multiples),
             inverse: f64x4::simd_from(simd, self.inverses),
         };
@@ -179,16 +184,16 @@ struct Field<S: Simd, const N: usize> {
 }
 
 impl<S: Simd, const N: usize> Field<S, N> {
-    const OFFSETS: [[u64; N]; 2] = offsets::<N>();
+    const OFFSETS: &[[u64; N]; 2] = &offsets::<N>();
 
     /// Replaces a number by its square over 2^51^N.
     #[inline(always)]
     fn square(&self, number: &mut [f64x4<S>; N]) {
-        let mut columns = Self::OFFSETS.map(
-            #[inline(always)]
-            |half| half.map(|offset| self.arithmetic.constant(offset)),
-        );
+        let mut columns = [[self.arithmetic.zero; N]; 2];
         let columns = columns.as_flattened_mut();
+        for (column, offset) in columns.iter_mut().zip(Self::OFFSETS.as_flattened()) {
+            *column = self.arithmetic.constant(*offset);
+        }
         self.add_square(columns, number);
         self.reduce(columns, number);
     }
@@ -256,24 +261,25 @@ impl<S: Simd, const N: usize> Field<S, N> {
     #[inline(always)]
     fn scale(&self, number: &mut [f64x4<S>; N], factor: f64x4<S>) {
         let arithmetic = &self.arithmetic;
-        let (low, high) = (LOW.to_bits(), HIGH.to_bits());
         let lift = LIFT + HALF;
-        let next = 0_u64.wrapping_sub(low).wrapping_sub(high);
-        let next = next.wrapping_sub(LIFT >> RADIX);
-        let mut column = arithmetic.constant(lift.wrapping_sub(low));
-        let (offset, last) = (lift.wrapping_add(next), arithmetic.constant(next));
-        let offset = arithmetic.constant(offset);
-        for index in 0..N {
-            let mut sums = [column, arithmetic.zero];
-            arithmetic.add_product(&mut sums, number[index], factor);
-            if index == N - 1 {
-                number[index] = arithmetic.last_digit(sums[0]);
-                return;
-            }
+        let first = lift.wrapping_sub(LOW.to_bits());
+        let next = first
+            .wrapping_sub(HIGH.to_bits())
+            .wrapping_sub(LIFT >> RADIX);
+        let (mut column, next) = (arithmetic.constant(first), arithmetic.constant(next));
+        let [limbs @ .., last] = &mut number[..] else {
+            return;
+        };
+        for limb in limbs {
+            let mut sums = [column, next];
+            arithmetic.add_product(&mut sums, *limb, factor);
             let carry;
-            (number[index], carry) = arithmetic.digit(sums[0]);
-            column = sums[1] + carry + if index == N - 2 { last } else { offset };
+            (*limb, carry) = arithmetic.digit(sums[0]);
+            column = sums[1] + carry;
         }
+        let mut sums = [column - arithmetic.constant(lift), arithmetic.zero];
+        arithmetic.add_product(&mut sums, *last, factor);
+        *last = arithmetic.last_digit(sums[0]);
     }
 }
 

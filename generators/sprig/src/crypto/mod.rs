@@ -19,6 +19,8 @@ mod pem;
 #[cfg(target_arch = "x86_64")]
 mod powers;
 mod primes;
+#[cfg(target_arch = "x86_64")]
+mod remainders;
 mod rsa;
 mod sieve;
 mod x509;

@@ -22,9 +22,9 @@ pub(super) fn passes_in_lanes(tests: [Test<'_>; LANES]) -> Option<[bool; LANES]>
     // Arrays are some limbs longer than moduli, as the arithmetic demands.
     match bits.into_iter().max()? {
         ..=512 => Powers::<11>::new(tests).pass(tests),
-        ..=1024 => Powers::<21>::new(tests).pass(tests),
-        ..=1536 => Powers::<31>::new(tests).pass(tests),
-        ..=2048 => Powers::<41>::new(tests).pass(tests),
+        513..=1024 => Powers::<21>::new(tests).pass(tests),
+        1025..=1536 => Powers::<31>::new(tests).pass(tests),
+        1537..=2048 => Powers::<41>::new(tests).pass(tests),
         _ => None,
     }
 }
@@ -49,7 +49,7 @@ impl<const N: usize> Powers<N> {
         let ones = moduli.map(|modulus| &radix % modulus);
         Self {
             moduli: Moduli {
-                moduli: limbs(moduli),
+                values: limbs(moduli),
                 multiples: limbs(multiples.each_ref()),
                 inverses: inverses.map(|inverse| inverse as f64),
             },

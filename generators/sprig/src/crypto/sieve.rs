@@ -1,37 +1,51 @@
 //! Trial division of many candidates by small primes.
 
+#[cfg(target_arch = "x86_64")]
+use super::remainders::remainders_in_lanes;
 use num_bigint::BigUint;
 use std::sync::LazyLock;
 
 /// Candidates are tried for division by the primes below this before they are tested in earnest.
-const SIEVE_LIMIT: usize = 1 << 16;
+const SIEVE_LIMIT: usize = 1 << 18;
+/// As [`SIEVE_LIMIT`], where remainders are made one by one, and at the same time a bound of products of two.
+const SLOW_SIEVE_LIMIT: u32 = 1 << 16;
 
 /// The odd primes below [`SIEVE_LIMIT`].
 static SMALL_PRIMES: LazyLock<Vec<u32>> = LazyLock::new(|| {
-    let mut is_composite = vec![false; SIEVE_LIMIT];
+    // Of the odd numbers alone, by halves.
+    let mut is_composite = vec![false; SIEVE_LIMIT / 2];
     let mut primes = Vec::new();
-    for candidate in (3..SIEVE_LIMIT).step_by(2) {
-        if is_composite[candidate] {
+    for half in 1..SIEVE_LIMIT / 2 {
+        if is_composite[half] {
             continue;
         }
-        primes.push(candidate as u32);
-        for multiple in (candidate * candidate..SIEVE_LIMIT).step_by(2 * candidate) {
+        let prime = 2 * half + 1;
+        primes.push(prime as u32);
+        for multiple in (prime * prime / 2..SIEVE_LIMIT / 2).step_by(prime) {
             is_composite[multiple] = true;
         }
     }
     primes
 });
 
-/// The odd primes below a limit, in order.
+/// The odd primes below a limit that is higher than any base of a test, in order.
 pub(super) fn small_primes() -> &'static [u32] {
     &SMALL_PRIMES
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn remainders_in_lanes(_: &[u32], _: &[u32]) -> Option<Vec<u32>> {
+    None
 }
 
 /// Which of the numbers from a start on, by a step, can be divided by a small prime.
 pub(super) fn has_divisors(start: &BigUint, step: &BigUint, count: usize) -> Vec<bool> {
     let mut has_divisor = vec![false; count];
-    let starts = remainders(start).into_iter();
-    for ((prime, start), step) in SMALL_PRIMES.iter().zip(starts).zip(remainders(step)) {
+    // A number of the sequence that is such a prime itself must stay.
+    let root = u32::try_from(start.sqrt()).unwrap_or(u32::MAX);
+    let (primes, starts) = remainders(start, root);
+    let (_, steps) = remainders(step, root);
+    for ((prime, start), step) in primes.iter().zip(starts).zip(steps) {
         let (first, distance) = match inverse(step, *prime) {
             Some(inverse) => {
                 let first = u64::from(prime - start) * u64::from(inverse) % u64::from(*prime);
@@ -50,6 +64,9 @@ pub(super) fn has_divisors(start: &BigUint, step: &BigUint, count: usize) -> Vec
 
 /// What a number has to be multiplied by to leave one of a prime; nothing for zero.
 fn inverse(number: u32, prime: u32) -> Option<u32> {
+    if number == 2 {
+        return Some(prime / 2 + 1);
+    }
     let (prime, number) = (i64::from(prime), i64::from(number));
     let (mut left, mut right) = ((prime, 0), (number, 1));
     while right.0 > 1 {
@@ -60,14 +77,28 @@ fn inverse(number: u32, prime: u32) -> Option<u32> {
     (right.0 == 1).then(|| right.1.rem_euclid(prime) as u32)
 }
 
-/// The remainders of a number's divisions by all small primes, which are made for two primes at a time.
-fn remainders(number: &BigUint) -> Vec<u32> {
+/// The small primes up to a limit, and the remainders of a number's divisions by them.
+fn remainders(number: &BigUint, limit: u32) -> (&'static [u32], Vec<u32>) {
     let digits = number.to_u32_digits();
-    let mut remainders = Vec::with_capacity(SMALL_PRIMES.len());
-    for pair in SMALL_PRIMES.chunks(2) {
+    let up_to = |limit| {
+        let count = SMALL_PRIMES.partition_point(|prime| *prime <= limit);
+        SMALL_PRIMES.get(..count).unwrap_or_default()
+    };
+    let primes = up_to(limit);
+    if let Some(remainders) = remainders_in_lanes(&digits, primes) {
+        return (primes, remainders);
+    }
+    let primes = up_to(limit.min(SLOW_SIEVE_LIMIT));
+    (primes, remainders_of_pairs(&digits, primes))
+}
+
+/// Remainders, which are made for two divisors below 2^16 at a time.
+fn remainders_of_pairs(digits: &[u32], divisors: &[u32]) -> Vec<u32> {
+    let mut remainders = Vec::with_capacity(divisors.len());
+    for pair in divisors.chunks(2) {
         let product = pair.iter().product();
-        let rest = remainder_of(&digits, product);
-        remainders.extend(pair.iter().map(|prime| rest % prime));
+        let rest = remainder_of(digits, product);
+        remainders.extend(pair.iter().map(|divisor| rest % divisor));
     }
     remainders
 }
@@ -77,4 +108,36 @@ pub(super) fn remainder_of(digits: &[u32], divisor: u32) -> u32 {
     digits.iter().rev().fold(0_u64, |rest, digit| {
         (rest << 32 | u64::from(*digit)) % divisor
     }) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::crypto::montgomery::tests::number;
+
+    #[test]
+    fn all_ways_to_divide_leave_the_same() {
+        for bits in [8, 16, 32, 64, 1024, 2048, 4096] {
+            for number in [number(bits, 3), (BigUint::from(1_u32) << bits) - 1_u32] {
+                let (primes, remainders) = remainders(&number, u32::MAX);
+                let expected: Vec<u32> = primes
+                    .iter()
+                    .map(|prime| u32::try_from(&number % prime).unwrap())
+                    .collect();
+                assert_eq!(remainders, expected, "{number}");
+                let count = primes.partition_point(|prime| *prime < SLOW_SIEVE_LIMIT);
+                let digits = number.to_u32_digits();
+                let pairs = remainders_of_pairs(&digits, &primes[..count]);
+                assert_eq!(pairs, expected[..count], "{number}");
+            }
+        }
+    }
+
+    #[test]
+    fn small_primes_are_not_taken_for_their_own_multiples() {
+        let divided = has_divisors(&BigUint::from(65_521_u32), &BigUint::from(2_u32), 16);
+        let has_divisor = |number: u32| (3..number).take(300).any(|d| number.is_multiple_of(d));
+        let expected: Vec<bool> = (65_521..).step_by(2).take(16).map(has_divisor).collect();
+        assert_eq!(divided, expected);
+    }
 }
