@@ -10,11 +10,19 @@ mod curves;
 mod der;
 mod functions;
 mod key;
+#[cfg(target_arch = "x86_64")]
+mod lanes;
+mod miller_rabin;
 mod montgomery;
 mod passwords;
 mod pem;
+#[cfg(target_arch = "x86_64")]
+mod powers;
 mod primes;
+#[cfg(target_arch = "x86_64")]
+mod remainders;
 mod rsa;
+mod sieve;
 mod x509;
 
 use whipstaff_gotemplate::Function;

@@ -245,11 +245,11 @@ fn number_of(limbs: &[u64]) -> BigUint {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
     /// Numbers of so many bits without any pattern, from a linear congruence.
-    fn number(bits: usize, seed: u64) -> BigUint {
+    pub(in crate::crypto) fn number(bits: usize, seed: u64) -> BigUint {
         let mut state = seed;
         let mut bytes = vec![0; bits / 8];
         for byte in &mut bytes {
