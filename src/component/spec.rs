@@ -47,14 +47,19 @@ pub(super) fn parts(spec: &ComponentSpec) -> Vec<Part<'_>> {
 /// names, which is made in any case where one of the others is asked for.
 pub(super) fn pipeline(spec: &ComponentSpec) -> Result<Pipeline, Error> {
     let mut pipeline = Pipeline::new();
-    let fields = kustomization(spec);
-    if !fields.is_empty() {
-        let fields = Value::Object(fields);
-        let transformations = Transformations::from_json(&fields)
-            .map_err(|error| refused("patches, images or names").caused_by(error))?;
+    let patches = fields([("patches", json!(spec.patches))]);
+    if !spec.patches.is_empty() {
+        pipeline = pipeline.then(&patches, transformations(&patches, "patches")?);
+    }
+    let names = fields([
+        ("namePrefix", json!(spec.name_prefix)),
+        ("nameSuffix", json!(spec.name_suffix)),
+        ("images", json!(spec.images)),
+    ]);
+    if names != json!({}) {
         pipeline = pipeline
             .then(&Value::Null, Arc::new(FillNamespaces))
-            .then(&fields, Arc::new(transformations));
+            .then(&names, transformations(&names, "names or images")?);
     }
     if !spec.labels.is_empty() {
         let labels = CommonLabels(spec.labels.clone());
@@ -98,22 +103,17 @@ impl Transformer for FillNamespaces {
     }
 }
 
-/// The fields of the spec that a kustomization has too, as one.
-fn kustomization(spec: &ComponentSpec) -> Map<String, Value> {
-    let mut fields = Map::new();
-    if !spec.patches.is_empty() {
-        fields.insert("patches".to_owned(), json!(spec.patches));
-    }
-    if !spec.name_prefix.is_empty() {
-        fields.insert("namePrefix".to_owned(), json!(spec.name_prefix));
-    }
-    if !spec.name_suffix.is_empty() {
-        fields.insert("nameSuffix".to_owned(), json!(spec.name_suffix));
-    }
-    if !spec.images.is_empty() {
-        fields.insert("images".to_owned(), json!(spec.images));
-    }
-    fields
+/// Fields of a kustomization, without those that have nothing in them.
+fn fields<const N: usize>(fields: [(&str, Value); N]) -> Value {
+    let is_given = |value: &Value| *value != json!([]) && *value != json!("");
+    let given = fields.into_iter().filter(|(_, value)| is_given(value));
+    Value::Object(given.map(|(key, value)| (key.to_owned(), value)).collect())
+}
+
+fn transformations(fields: &Value, what: &str) -> Result<Arc<dyn Transformer>, Error> {
+    let read = Transformations::from_json(fields);
+    let transformations = read.map_err(|error| refused(what).caused_by(error))?;
+    Ok(Arc::new(transformations))
 }
 
 fn substitution(substitute: &Substitute) -> Substitution {
@@ -201,7 +201,7 @@ mod tests {
             json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "data": {}});
         let fields = json!({
             "namePrefix": "my-",
-            "patches": [{"target": {"name": "c", "namespace": "apps"},
+            "patches": [{"target": {"name": "c"},
                 "patch": "- {op: add, path: /data/x, value: '${word}'}"}],
             "labels": {"l": "${word}"},
             "substitute": {"variables": {"word": "yes"}},

@@ -50,7 +50,7 @@ pub struct PatchTarget {
     #[schemars(length(max = 1024))]
     pub name: Option<String>,
 
-    /// Namespace. Objects that were generated without one are in the target namespace.
+    /// Namespace as it was generated: objects without one get the target namespace after the patches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 1024))]
     pub namespace: Option<String>,
