@@ -1,4 +1,4 @@
-//! Whipstaff joins Helm charts and plain manifests to a cluster that keeps them true.
+//! Whipstaff joins Helm charts, kustomizations and plain manifests to a cluster that keeps them true.
 //!
 //! The binary is an operator and a command line; this library is what both are made of, for operators of your own.
 //!
@@ -9,6 +9,7 @@
 //!
 //! - [`run_operator`] runs the operator in a process of yours, with [`OperatorOptions`] that may hold generators of yours.
 //! - [`run_operator_for`] does the same for a kind of your own: any custom resource that implements [`Component`].
+//! - [`generator::guide`] says how to write a generator; [`Component::pipeline`] is where objects are changed before they are applied.
 //! - [`api`] has the custom resources, [`crds`] their definitions.
 //! - [`tree`] and [`headline`] show a component to a person.
 
@@ -33,7 +34,7 @@ mod telemetry;
 mod tree;
 
 pub use class::Class;
-pub use component::{Component, Origin};
+pub use component::{Component, GeneratorOptions, Origin, Part};
 pub use crd::{crd_files, crds};
 pub use http::ListenError;
 pub use lease::{LeaseError, LeaseOptions, lease_identity};

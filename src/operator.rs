@@ -33,7 +33,7 @@ const CONTROLLER: &str = "whipstaff";
 pub struct OperatorOptions {
     /// Name of the controller in metrics and events. Default: `whipstaff`.
     pub name: String,
-    /// Generators that components may use. Default: `helm` and `directory`.
+    /// Generators that components may use. Default: `helm`, `kustomize` and `directory`.
     pub generators: Registry,
     /// Reconciliations that run at the same time. Default 8.
     pub concurrency: u16,
@@ -65,6 +65,10 @@ impl Default for OperatorOptions {
 pub fn default_generators() -> Registry {
     let mut registry = Registry::new();
     registry.register(Arc::new(whipstaff_helm::HelmGenerator));
+    let kustomize = whipstaff_kustomize::KustomizeGenerator::new();
+    registry.register(Arc::new(whipstaff_templates::TemplatedGenerator::new(
+        kustomize,
+    )));
     registry.register(Arc::new(whipstaff_directory::DirectoryGenerator));
     registry
 }

@@ -1,5 +1,12 @@
 //! Helm's global flags.
 
+use anyhow::{Context, Result};
+use kube::{
+    Config,
+    config::{KubeConfigOptions, Kubeconfig},
+};
+use std::fs;
+
 /// Flags that every command of Helm has. Those that say where the cluster is are used by commands that talk to one; the others have no
 /// effect and are taken for the sake of scripts.
 #[derive(Debug, Default, clap::Args)]
@@ -60,4 +67,47 @@ pub(super) struct GlobalArguments {
     repository_cache: Option<String>,
     #[arg(long, hide = true)]
     repository_config: Option<String>,
+}
+
+impl GlobalArguments {
+    /// The cluster of the kubeconfig, or the one that flags name.
+    pub(super) async fn config(&self) -> Result<Config> {
+        let options = KubeConfigOptions {
+            context: self.kube_context.clone(),
+            ..KubeConfigOptions::default()
+        };
+        let mut config = match &self.kubeconfig {
+            Some(path) => {
+                let kubeconfig = Kubeconfig::read_from(path)
+                    .with_context(|| format!("cannot read the kubeconfig {path}"))?;
+                Config::from_custom_kubeconfig(kubeconfig, &options).await?
+            }
+            None if self.kube_context.is_some() => Config::from_kubeconfig(&options).await?,
+            None => Config::infer().await.context("cannot find a cluster")?,
+        };
+        if let Some(url) = &self.kube_apiserver {
+            config.cluster_url = url.parse().context("`--kube-apiserver` is no address")?;
+        }
+        if let Some(path) = &self.kube_ca_file {
+            fs::metadata(path).with_context(|| format!("cannot read {}", path.display()))?;
+            config.root_cert = None;
+            config.root_cert_file = Some(path.clone());
+        }
+        if self.kube_insecure_skip_tls_verify {
+            config.accept_invalid_certs = true;
+        }
+        if let Some(name) = &self.kube_tls_server_name {
+            config.tls_server_name = Some(name.clone());
+        }
+        if let Some(token) = &self.kube_token {
+            config.auth_info.token = Some(token.clone().into());
+        }
+        if let Some(user) = &self.kube_as_user {
+            config.auth_info.impersonate = Some(user.clone());
+        }
+        if !self.kube_as_group.is_empty() {
+            config.auth_info.impersonate_groups = Some(self.kube_as_group.clone());
+        }
+        Ok(config)
+    }
 }

@@ -7,7 +7,9 @@ mod crds;
 mod global;
 mod lint;
 mod operator;
+mod render;
 mod repository;
+mod source_files;
 mod switches;
 mod system_reason;
 mod template;
@@ -43,6 +45,8 @@ enum Command {
     Template(Box<template::TemplateArguments>),
     /// Build a kustomization as `kustomize build` does.
     Build(Box<build::BuildArguments>),
+    /// Print what the operator would apply for a Component.
+    Render(Box<render::RenderArguments>),
     /// Examine charts as `helm lint` does, and for what Helm cannot know.
     Lint(Box<lint::LintArguments>),
     /// List components with their state.
@@ -59,6 +63,7 @@ pub fn run(cli: Cli) -> ExitCode {
         Command::Operator(args) => operator::run(args),
         Command::Template(args) => template::run(&args),
         Command::Build(args) => build::run(&args),
+        Command::Render(args) => render::run(&args),
         Command::Lint(args) => lint::run(&args),
         Command::Status(args) => cluster::status(&args),
         Command::Tree(args) => cluster::tree(&args),

@@ -1,5 +1,6 @@
 //! What a cluster serves.
 
+use super::scopes::is_cluster_scoped;
 use kube::core::ApiResource;
 use kube::discovery::Scope;
 use kube::{Client, discovery};
@@ -7,7 +8,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::Mutex;
-use whipstaff_generator::{Capabilities, KubeVersion};
+use whipstaff_generator::{Capabilities, KubeVersion, Object};
 
 /// How long an answer of the API server is believed when nothing speaks against it.
 const MAX_AGE: Duration = Duration::from_mins(10);
@@ -65,6 +66,31 @@ impl Resources {
     /// The resource of a group and kind in the version that the API server prefers.
     pub(crate) fn preferred(&self, group: &str, kind: &str) -> Option<&Resource> {
         self.preferred.get(&(group.to_owned(), kind.to_owned()))
+    }
+
+    /// What there must be for objects to be applied, when no cluster can be asked: kinds that Kubernetes has outside of namespaces
+    /// are there, and all others in namespaces.
+    pub(crate) fn assumed<'o>(
+        capabilities: Capabilities,
+        objects: impl Iterator<Item = &'o Object>,
+    ) -> Self {
+        let kinds = objects.map(|object| {
+            let resource = Resource {
+                group: object.group().to_owned(),
+                version: object.version().to_owned(),
+                kind: object.kind().to_owned(),
+                // Only requests need it.
+                plural: String::new(),
+                namespaced: !is_cluster_scoped(object.group(), object.kind()),
+            };
+            let key = (object.api_version().to_owned(), object.kind().to_owned());
+            (key, resource)
+        });
+        Self {
+            kinds: kinds.collect(),
+            preferred: HashMap::new(),
+            capabilities,
+        }
     }
 
     /// A fixed set of resources, for tests of pure logic.

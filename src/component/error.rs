@@ -1,12 +1,14 @@
 //! Why a reconciliation failed.
 
 use super::identity::IdentityError;
+use super::mask::Mask;
 use crate::api::v1alpha1::DurationError;
 use crate::class::Class;
 use crate::cluster::{DiscoveryError, LookupError, RequestError};
 use crate::dependents::{ExecuteError, ObserveError, PrepareError, Refusal};
 use crate::source::SourceError;
 use whipstaff_generator::{DigestError, ErrorKind, ObjectId, RegistryError};
+use whipstaff_sops::KeyError;
 
 /// Most objects that one message names.
 const MAX_NAMED: usize = 5;
@@ -31,12 +33,39 @@ pub(crate) enum ReconcileError {
     },
     #[error("the Secret `{name}` with the credentials {problem}")]
     Credentials { name: String, problem: &'static str },
+    #[error("the Secret `{name}` with the keys for decryption cannot be read")]
+    ReadKeys {
+        name: String,
+        #[source]
+        cause: RequestError,
+    },
+    #[error("the Secret `{name}` with the keys for decryption does not exist")]
+    KeysMissing { name: String },
+    #[error(
+        "the Secret `{name}` holds no key for decryption: no entry ends in `.agekey` or `.asc`"
+    )]
+    NoKeys { name: String },
+    #[error("the Secret `{name}` holds a key for decryption that cannot be used")]
+    Keys {
+        name: String,
+        #[source]
+        cause: KeyError,
+    },
+    #[error("{report}")]
+    Decrypt { report: String },
+    /// Another error, without what was encrypted.
+    #[error("{report}")]
+    Masked {
+        report: String,
+        class: Class,
+        reason: &'static str,
+    },
     #[error(transparent)]
     Identity(#[from] IdentityError),
     #[error(transparent)]
     Fetch(#[from] SourceError),
-    #[error("`spec.path` is `{path}`, and the source has no files there")]
-    Path { path: String },
+    #[error("{} is `{path}`, and the source has no files there", path_field(.part))]
+    Path { part: String, path: String },
     #[error(transparent)]
     Generator(#[from] RegistryError),
     #[error("{report}")]
@@ -99,7 +128,9 @@ impl ReconcileError {
     pub(crate) fn class(&self) -> Class {
         match self {
             Self::Fetch(error) => error.class(),
+            Self::Masked { class, .. } => *class,
             Self::ReadCredentials { cause, .. }
+            | Self::ReadKeys { cause, .. }
             | Self::Lookup(LookupError::Request { cause, .. })
             | Self::Observe(ObserveError::Read { cause, .. })
             | Self::Execute(ExecuteError::Write { cause, .. }) => request_class(cause),
@@ -108,10 +139,14 @@ impl ReconcileError {
             }
             Self::ForeignSeed { .. }
             | Self::Credentials { .. }
+            | Self::KeysMissing { .. }
+            | Self::NoKeys { .. }
             | Self::Prepare(PrepareError::UnknownKind { .. }) => Class::NotReady,
             Self::Duration { .. }
             | Self::Digest(_)
             | Self::Path { .. }
+            | Self::Keys { .. }
+            | Self::Decrypt { .. }
             | Self::Generator(_)
             | Self::Render { .. }
             | Self::LookupRounds { .. }
@@ -129,7 +164,13 @@ impl ReconcileError {
             {
                 "Denied"
             }
+            Self::Masked { reason, .. } => reason,
             Self::Duration { .. } | Self::Digest(_) => "InvalidSpec",
+            Self::ReadKeys { .. }
+            | Self::KeysMissing { .. }
+            | Self::NoKeys { .. }
+            | Self::Keys { .. } => "KeysUnavailable",
+            Self::Decrypt { .. } => "DecryptionFailed",
             Self::ReadCredentials { .. } | Self::Credentials { .. } => "CredentialsUnavailable",
             Self::Identity(_) => "IdentityUnavailable",
             Self::Fetch(SourceError::Digest { .. }) => "DigestMismatch",
@@ -157,6 +198,20 @@ impl ReconcileError {
         }
     }
 
+    /// The same failure, told without the secrets of a mask.
+    pub(crate) fn masked(self, mask: &Mask) -> Self {
+        let told = self.report();
+        let report = mask.apply(&told);
+        if report == told {
+            return self;
+        }
+        Self::Masked {
+            report,
+            class: self.class(),
+            reason: self.reason(),
+        }
+    }
+
     /// The whole chain on one line, for a person.
     pub(crate) fn report(&self) -> String {
         let mut text = self.to_string();
@@ -170,6 +225,14 @@ impl ReconcileError {
             cause = error.source();
         }
         text
+    }
+}
+
+fn path_field(part: &str) -> String {
+    if part.is_empty() {
+        "`spec.path`".to_owned()
+    } else {
+        format!("`path` of the generator `{part}`")
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::corrections::Corrections;
 use super::lookups::Asked;
+use super::mask::Mask;
 use super::render::Rendered;
 use super::seed::SeedKey;
 use crate::api::v1alpha1::{ComponentStatus, State};
@@ -11,17 +12,18 @@ use crate::status::Status;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
-use whipstaff_generator::{FileTree, ObjectId};
+use whipstaff_generator::{Digest, FileTree, MAX_PARTS, ObjectId};
+
+/// Most sources of one component that are remembered.
+const MAX_SOURCES: usize = MAX_PARTS;
 
 /// What is remembered of one component.
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
     /// The status as it was last written; fresher than what the component's cache holds.
     pub(crate) status: Option<ComponentStatus>,
-    /// What was fetched last.
-    pub(crate) fetched: Option<Fetched>,
-    /// Files that were at hand.
-    pub(crate) embedded: Option<Arc<Artifact>>,
+    /// The files that were rendered last.
+    pub(crate) sources: Sources,
     /// What was rendered last.
     pub(crate) rendered: Option<Arc<Rendered>>,
     /// The answers that it got to questions about live objects.
@@ -38,18 +40,78 @@ pub(crate) struct Memory {
     pub(crate) told: Option<(State, String)>,
 }
 
-impl Memory {
+/// What is remembered of a component's files.
+#[derive(Debug, Default)]
+pub(crate) struct Sources {
+    fetched: Vec<Fetched>,
+    embedded: Vec<Arc<Artifact>>,
+    /// Files that were decrypted.
+    pub(super) decrypted: Vec<Decrypted>,
+}
+
+impl Sources {
     /// Files that are at hand, as if they had been fetched.
     pub(super) fn embedded(&mut self, files: &Arc<FileTree>) -> Arc<Artifact> {
-        if let Some(known) = &self.embedded
-            && known.files == **files
-        {
+        if let Some(known) = self.embedded.iter().find(|known| known.files == **files) {
             return Arc::clone(known);
         }
         let artifact = Arc::new(Artifact::embedded(files));
-        self.embedded = Some(Arc::clone(&artifact));
+        make_room(&mut self.embedded);
+        self.embedded.push(Arc::clone(&artifact));
         artifact
     }
+
+    /// What was fetched from a source.
+    pub(super) fn fetched(&self, source: &str) -> Option<&Fetched> {
+        self.fetched.iter().find(|fetched| fetched.source == source)
+    }
+
+    /// Remembers what was fetched.
+    pub(super) fn remember(&mut self, fetched: Fetched) {
+        self.fetched.retain(|known| known.source != fetched.source);
+        make_room(&mut self.fetched);
+        self.fetched.push(fetched);
+    }
+
+    /// Remembers what was decrypted.
+    pub(super) fn remember_decrypted(&mut self, decrypted: Decrypted) {
+        self.decrypted.retain(|known| known.of != decrypted.of);
+        make_room(&mut self.decrypted);
+        self.decrypted.push(decrypted);
+    }
+
+    /// When a source has to be looked at again.
+    pub(super) fn next(&self) -> Option<Instant> {
+        let fetched = self.fetched.iter().map(|fetched| fetched.next);
+        fetched
+            .chain(self.decrypted.iter().map(|decrypted| decrypted.next))
+            .min()
+    }
+
+    /// Forgets the sources that were not used in a run which began at a time, and would be looked at for nothing.
+    pub(super) fn forget_old(&mut self, now: Instant) {
+        self.fetched.retain(|fetched| now < fetched.next);
+        self.decrypted.retain(|decrypted| now < decrypted.next);
+    }
+}
+
+fn make_room<T>(known: &mut Vec<T>) {
+    if known.len() >= MAX_SOURCES {
+        known.remove(0);
+    }
+}
+
+/// Files that were decrypted.
+#[derive(Debug, Clone)]
+pub(crate) struct Decrypted {
+    /// The files before, and the Secret with the keys.
+    pub(crate) of: (Digest, String),
+    /// The files after.
+    pub(crate) artifact: Arc<Artifact>,
+    /// What must not be shown of them.
+    pub(crate) mask: Arc<Mask>,
+    /// When to decrypt them again, because the keys may have changed.
+    pub(crate) next: Instant,
 }
 
 /// What was fetched last, for which source, and when to look again.

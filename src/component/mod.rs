@@ -2,24 +2,32 @@
 
 mod context;
 mod corrections;
+mod decryption;
 mod deletion;
 mod error;
 mod gauges;
 mod identity;
 mod lookups;
+mod mask;
 mod memory;
+mod preview;
 mod project;
 mod reconcile;
 mod render;
 mod rendering;
 mod resource;
 mod run;
+mod secrets;
 mod seed;
 mod source;
+mod spec;
+mod wanted;
 
 pub(crate) use context::{Context, NamedClient};
 pub(crate) use identity::Identities;
 pub(crate) use memory::Memories;
+pub(crate) use preview::{Preview, PreviewOptions, preview};
 pub(crate) use reconcile::reconcile;
 pub(crate) use render::Renderer;
-pub use resource::{Component, Origin};
+pub use resource::{Component, GeneratorOptions, Origin, Part};
+pub(crate) use secrets::{SecretEntries, entries as secret_entries};

@@ -237,11 +237,13 @@ fn next(
 }
 
 fn until_fetch(memory: &Memory, interval: Duration) -> Duration {
-    let next = memory.fetched.as_ref().map(|fetched| fetched.next);
-    next.map_or(interval, |next| {
-        next.saturating_duration_since(Instant::now())
-    })
-    .max(MIN_INTERVAL)
+    memory
+        .sources
+        .next()
+        .map_or(interval, |next| {
+            next.saturating_duration_since(Instant::now())
+        })
+        .max(MIN_INTERVAL)
 }
 
 /// Doubles from half a second up to a limit.

@@ -1,59 +1,25 @@
 //! From files and parameters to objects.
 
 use super::error::ReconcileError;
-use crate::source::Artifact;
-use serde_json::{Map, Value};
+use super::wanted::{Wanted, WantedPart};
+use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use whipstaff_generator::{
-    Capabilities, Detected, Digest, Generated, Input, Limits, LookupSnapshot, Prepared, Registry,
-    Release, Seed,
+    Capabilities, Composite, CompositePart, Detected, Digest, FileTree, Generated, Input, Limits,
+    LookupSnapshot, Prepared, Registry, Release, Seed, Transformed,
 };
 
 /// Most compiled file trees that are kept.
 const MAX_COMPILED: usize = 128;
-
-/// Everything that decides what is rendered, but for the cluster.
-#[derive(Debug, Clone)]
-pub(crate) struct Wanted<'a> {
-    /// The files.
-    pub(crate) artifact: &'a Arc<Artifact>,
-    /// Folder inside them.
-    pub(crate) path: &'a str,
-    /// Name of the generator; detected when there is none.
-    pub(crate) generator: Option<&'a str>,
-    /// The generator's options.
-    pub(crate) options: Value,
-    /// Parameters.
-    pub(crate) parameters: &'a Map<String, Value>,
-    /// Namespace that is rendered for.
-    pub(crate) namespace: &'a str,
-    /// Name that is rendered for.
-    pub(crate) name: &'a str,
-}
-
-impl Wanted<'_> {
-    /// Digest of the whole input: a new one is a new revision.
-    pub(crate) fn digest(&self) -> Digest {
-        let options = self.options.to_string();
-        let parameters = Value::Object(self.parameters.clone()).to_string();
-        Digest::of_parts([
-            self.artifact.digest.as_bytes().as_slice(),
-            self.path.as_bytes(),
-            self.generator.unwrap_or_default().as_bytes(),
-            options.as_bytes(),
-            parameters.as_bytes(),
-            self.namespace.as_bytes(),
-            self.name.as_bytes(),
-        ])
-    }
-}
 
 /// What was rendered, and from what.
 #[derive(Debug)]
 pub(crate) struct Rendered {
     /// Digest of everything that it depends on.
     pub(crate) key: Digest,
+    /// Digest of the component as templates saw it.
+    pub(crate) component: Digest,
     /// The output.
     pub(crate) generated: Generated,
     /// Name of the generator.
@@ -98,63 +64,88 @@ impl Renderer {
         }
     }
 
-    /// Chooses a generator and compiles the files, unless that was done before.
-    pub(super) async fn compile(&self, wanted: &Wanted<'_>) -> Result<Compiled, ReconcileError> {
-        let files = wanted.artifact.files.subtree(wanted.path);
-        if files.is_empty() && !wanted.path.is_empty() {
-            return Err(ReconcileError::Path {
-                path: wanted.path.to_owned(),
+    /// The generator of a name, or the one that recognises the files of a folder.
+    pub(super) fn choose(
+        &self,
+        name: Option<&str>,
+        folder: &FileTree,
+    ) -> Result<Detected, ReconcileError> {
+        Ok(self.registry.choose(name, folder)?)
+    }
+
+    /// Compiles the files of all parts, unless that was done before, and puts them together.
+    pub(super) async fn compile(&self, wanted: &Wanted) -> Result<Compiled, ReconcileError> {
+        let mut parts = Vec::new();
+        for part in &wanted.parts {
+            parts.push(CompositePart {
+                name: part.name.clone(),
+                prepared: self.compile_part(part).await?,
+                parameters: part.parameters.clone(),
             });
         }
-        let Detected { generator, reason } = self.registry.choose(wanted.generator, &files)?;
-        let name = generator.name().to_owned();
-        let options = wanted.options.clone();
-        let key = Digest::of_parts([
-            wanted.artifact.digest.as_bytes().as_slice(),
-            wanted.path.as_bytes(),
-            name.as_bytes(),
-            options.to_string().as_bytes(),
-        ]);
-        let known = self.compiled().get(&key).map(Arc::clone);
-        let prepared = if let Some(prepared) = known {
-            prepared
-        } else {
-            let compile = move || generator.prepare(&files, &options);
-            let compiled = tokio::task::spawn_blocking(compile)
-                .await
-                .map_err(ReconcileError::RenderTask)?;
-            let prepared: Arc<dyn Prepared> = compiled.map_err(|error| failed(&error))?.into();
-            let mut cache = self.compiled();
-            if cache.len() >= MAX_COMPILED {
-                cache.clear();
+        let generator = wanted.generator();
+        let mut prepared: Arc<dyn Prepared> = match parts.pop() {
+            Some(only) if parts.is_empty() && only.name.is_empty() => only.prepared,
+            last => {
+                parts.extend(last);
+                Arc::new(Composite::new(parts).map_err(|error| failed(&error))?)
             }
-            cache.insert(key, Arc::clone(&prepared));
-            prepared
         };
+        if !wanted.pipeline.is_empty() {
+            prepared = Arc::new(Transformed::new(prepared, wanted.pipeline.clone()));
+        }
         Ok(Compiled {
             prepared,
-            generator: name,
-            reason,
+            generator: generator.to_owned(),
+            reason: wanted.reason(),
         })
+    }
+
+    async fn compile_part(&self, part: &WantedPart) -> Result<Arc<dyn Prepared>, ReconcileError> {
+        let options = part.options.clone();
+        let key = Digest::of_parts([
+            part.artifact.digest.as_bytes().as_slice(),
+            part.path.as_bytes(),
+            part.detected.generator.name().as_bytes(),
+            options.to_string().as_bytes(),
+        ]);
+        if let Some(prepared) = self.compiled().get(&key) {
+            return Ok(Arc::clone(prepared));
+        }
+        let generator = Arc::clone(&part.detected.generator);
+        let (artifact, path) = (Arc::clone(&part.artifact), part.path.clone());
+        let compile = move || generator.prepare_folder(&artifact.files, &path, &options);
+        let compiled = tokio::task::spawn_blocking(compile)
+            .await
+            .map_err(ReconcileError::RenderTask)?;
+        let prepared: Arc<dyn Prepared> = compiled.map_err(|error| failed(&error))?.into();
+        let mut cache = self.compiled();
+        if cache.len() >= MAX_COMPILED {
+            cache.clear();
+        }
+        cache.insert(key, Arc::clone(&prepared));
+        Ok(prepared)
     }
 
     /// Renders once, on a thread for such work.
     pub(super) async fn generate(
         &self,
         prepared: &Arc<dyn Prepared>,
-        wanted: &Wanted<'_>,
+        wanted: &Wanted,
         surroundings: Surroundings<'_>,
     ) -> Result<Result<Generated, whipstaff_generator::Error>, ReconcileError> {
         let prepared = Arc::clone(prepared);
-        let (namespace, name) = (wanted.namespace.to_owned(), wanted.name.to_owned());
+        let (namespace, name) = (wanted.namespace.clone(), wanted.name.clone());
         let parameters = wanted.parameters.clone();
         let capabilities = surroundings.capabilities.clone();
         let lookups = surroundings.lookups.clone();
+        let component = Arc::clone(surroundings.component);
         let Surroundings { release, seed, .. } = surroundings;
         let limits = self.limits;
         let render = move || {
             let mut input = Input::new(&namespace, &name, &parameters, &capabilities, &lookups);
             input.release = release;
+            input.component = Some(&component);
             input.seed = seed;
             input.limits = limits;
             prepared.generate(&input)
@@ -179,6 +170,8 @@ pub(super) struct Surroundings<'a> {
     pub(super) capabilities: &'a Capabilities,
     /// Live objects that are known so far.
     pub(super) lookups: &'a LookupSnapshot,
+    /// The component as templates see it.
+    pub(super) component: &'a Arc<Value>,
     /// Where random values come from.
     pub(super) seed: Seed,
 }

@@ -1,7 +1,8 @@
 //! What a custom resource must tell for its objects to be kept in a cluster.
 
+use super::spec;
 use crate::api::v1alpha1::{
-    self as api, ComponentStatus, DurationText, Policies, Randomness, UrlSource,
+    self as api, ComponentStatus, Decryption, DurationText, Policies, Randomness, Source, UrlSource,
 };
 use k8s_openapi::NamespaceResourceScope;
 use kube::Resource;
@@ -9,9 +10,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
-use whipstaff_generator::FileTree;
+use whipstaff_generator::{Error, FileTree, Pipeline};
 
 /// A custom resource whose objects are rendered, applied, watched and removed.
 ///
@@ -81,9 +83,47 @@ pub trait Component:
         None
     }
 
-    /// Options of the generator. Default: null.
-    fn generator_options(&self) -> Value {
-        Value::Null
+    /// Options of the generator. Default: null, whichever it is.
+    fn generator_options(&self) -> GeneratorOptions {
+        GeneratorOptions::default()
+    }
+
+    /// Several generators whose objects are put together. When there are any, [`origin`](Self::origin), [`path`](Self::path),
+    /// [`generator`](Self::generator) and [`generator_options`](Self::generator_options) are not asked, and each has its parameters
+    /// over [`parameters`](Self::parameters). Default: none.
+    fn parts(&self) -> Vec<Part<'_>> {
+        Vec::new()
+    }
+
+    /// What is done to the objects before they are applied. Default: nothing.
+    ///
+    /// Transformers come from [`generator`](crate::generator), or are closures:
+    ///
+    /// ```
+    /// use serde_json::json;
+    /// use std::sync::Arc;
+    /// use whipstaff::generator::{CheckNames, ObjectSet, Pipeline, TransformContext, transformer};
+    ///
+    /// let team = "sales"; // of the resource's spec, for example
+    /// let label = transformer("team", move |objects: &mut ObjectSet, _: &TransformContext<'_>| {
+    ///     objects.iter_mut().for_each(|item| item.object.set_label("team", team));
+    ///     Ok(())
+    /// });
+    /// let pipeline = Pipeline::new()
+    ///     .then(&json!({ "team": team }), Arc::new(label))
+    ///     .then(&json!(null), Arc::new(CheckNames));
+    /// assert!(!pipeline.is_empty());
+    /// ```
+    ///
+    /// # Errors
+    /// When the resource asks for something that cannot be done.
+    fn pipeline(&self) -> Result<Pipeline, Error> {
+        Ok(Pipeline::new())
+    }
+
+    /// Keys for encrypted files. Default: files are taken as they are.
+    fn decryption(&self) -> Option<&Decryption> {
+        None
     }
 
     /// Whether objects that a chart marks as hooks run. Default: true.
@@ -149,6 +189,61 @@ pub enum Origin<'a> {
     Url(&'a UrlSource),
 }
 
+impl<'a> Origin<'a> {
+    pub(super) fn of(source: &'a Source) -> Self {
+        match &source.url {
+            Some(url) => Self::Url(url),
+            None => Self::Nothing,
+        }
+    }
+}
+
+/// One of several generators of a component.
+#[derive(Debug, Clone)]
+pub struct Part<'a> {
+    /// What it is called in messages; its random values are derived from it.
+    pub name: &'a str,
+    /// Where its files come from.
+    pub origin: Origin<'a>,
+    /// Folder inside the files.
+    pub path: &'a str,
+    /// Name of the generator; detected from the files when there is none.
+    pub generator: Option<&'a str>,
+    /// Options of the generator.
+    pub options: GeneratorOptions,
+    /// Parameters over those of the component.
+    pub parameters: &'a Map<String, Value>,
+}
+
+/// Options by the generator that they are for: which one it is may only show from the files.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct GeneratorOptions {
+    named: BTreeMap<&'static str, Value>,
+    others: Value,
+}
+
+impl GeneratorOptions {
+    /// Options for any generator.
+    pub fn any(options: Value) -> Self {
+        Self {
+            named: BTreeMap::new(),
+            others: options,
+        }
+    }
+
+    /// Options for one generator; null for none.
+    #[must_use]
+    pub fn with(mut self, generator: &'static str, options: Value) -> Self {
+        self.named.insert(generator, options);
+        self
+    }
+
+    /// The options of a generator.
+    pub fn of(&self, generator: &str) -> &Value {
+        self.named.get(generator).unwrap_or(&self.others)
+    }
+}
+
 impl Component for api::Component {
     fn status(&self) -> Option<&ComponentStatus> {
         self.status.as_ref()
@@ -159,10 +254,7 @@ impl Component for api::Component {
     }
 
     fn origin(&self) -> Origin<'_> {
-        match &self.spec.source.url {
-            Some(url) => Origin::Url(url),
-            None => Origin::Nothing,
-        }
+        Origin::of(&self.spec.source)
     }
 
     fn path(&self) -> &str {
@@ -173,15 +265,20 @@ impl Component for api::Component {
         self.spec.generator.as_deref()
     }
 
-    /// The `helm` block, without what is not the generator's to heed.
-    fn generator_options(&self) -> Value {
-        let Some(helm) = &self.spec.helm else {
-            return Value::Null;
-        };
-        let mut helm = helm.clone();
-        helm.hooks = None;
-        helm.randomness = None;
-        serde_json::to_value(&helm).unwrap_or_default()
+    fn generator_options(&self) -> GeneratorOptions {
+        spec::options(&self.spec)
+    }
+
+    fn parts(&self) -> Vec<Part<'_>> {
+        spec::parts(&self.spec)
+    }
+
+    fn pipeline(&self) -> Result<Pipeline, Error> {
+        spec::pipeline(&self.spec)
+    }
+
+    fn decryption(&self) -> Option<&Decryption> {
+        self.spec.decryption.as_ref()
     }
 
     fn runs_hooks(&self) -> bool {

@@ -9,8 +9,10 @@ use super::project::{Facts, Outcome, project};
 use super::reconcile::{now, write_status};
 use super::render::Rendered;
 use super::resource::Component;
-use super::source::fetch;
-use crate::api::v1alpha1::{ComponentStatus, MissingNamespacesPolicy, SourceStatus};
+use super::secrets::SecretReader;
+use super::source::Fetching;
+use super::wanted::Wanted;
+use crate::api::v1alpha1::{ComponentStatus, MissingNamespacesPolicy};
 use crate::cluster::{Objects, Resource, Resources};
 use crate::dependents::{
     Change, Desired, Executor, Observed, Observer, Outcome as Written, OwnerId, Plan, Policies,
@@ -81,21 +83,28 @@ impl<'a, C: Component> Run<'a, C> {
 
     /// Fetches, renders and brings the cluster towards what is wanted.
     pub(super) async fn apply(&mut self, interval: Duration) -> Result<Outcome, ReconcileError> {
+        let result = self.bring_about(interval).await;
+        // Whatever failed: what was encrypted in the files must not be told.
+        result.map_err(|error| {
+            let masks = self.memory.sources.decrypted.iter();
+            masks.fold(error, |error, decrypted| error.masked(&decrypted.mask))
+        })
+    }
+
+    async fn bring_about(&mut self, interval: Duration) -> Result<Outcome, ReconcileError> {
         ensure_finalizer(self.component, self.context).await?;
-        let artifact = fetch(
-            self.context,
-            self.component,
-            &self.objects,
-            self.memory,
+        let fetching = Fetching {
+            fetcher: &self.context.fetcher,
+            secrets: SecretReader::of_cluster(&self.objects),
+            namespace: &self.namespace,
             interval,
-        )
-        .await?;
-        self.status.source = (!artifact.url.is_empty()).then(|| SourceStatus {
-            url: artifact.url.clone(),
-            revision: artifact.revision.clone(),
-            digest: artifact.digest.to_string(),
-        });
-        let (rendered, release) = self.render(&artifact, interval).await?;
+            files: None,
+        };
+        let context = self.context;
+        let sources = &mut self.memory.sources;
+        let wanted = Wanted::gather(self.component, &fetching, &context.renderer, sources).await?;
+        self.status.source.clone_from(&wanted.source);
+        let (rendered, release) = self.render(wanted, interval).await?;
         let desired = self.prepare(&rendered, release).await?;
         self.record(&desired).await?;
         self.settle(&desired).await

@@ -1,6 +1,6 @@
 //! The bytes that a component's random values are derived from.
 
-use super::context::Context;
+use super::context::{Context, NamedClient};
 use super::error::ReconcileError;
 use super::resource::Component;
 use crate::api::v1alpha1::Randomness;
@@ -65,7 +65,7 @@ pub(super) async fn read_or_create<C: Component>(
     component: &C,
     context: &Context,
 ) -> Result<SeedKey, ReconcileError> {
-    let (api, name) = secret(component, context);
+    let (api, name) = secret(component, &context.client);
     let failed = |cause| ReconcileError::Seed {
         name: name.clone(),
         cause: Box::new(cause),
@@ -86,12 +86,26 @@ pub(super) async fn read_or_create<C: Component>(
     }
 }
 
+/// Reads a component's seed, if there is one.
+pub(super) async fn read<C: Component>(
+    component: &C,
+    client: &NamedClient,
+) -> Result<Option<SeedKey>, ReconcileError> {
+    let (api, name) = secret(component, client);
+    let found = api.get_opt(&name).await;
+    let found = found.map_err(|cause| ReconcileError::Seed {
+        name,
+        cause: Box::new(cause),
+    })?;
+    Ok(found.as_ref().and_then(key))
+}
+
 /// Removes a component's seed, if there is one.
 pub(super) async fn delete<C: Component>(
     component: &C,
     context: &Context,
 ) -> Result<(), ReconcileError> {
-    let (api, name) = secret(component, context);
+    let (api, name) = secret(component, &context.client);
     let failed = |cause| ReconcileError::Seed {
         name: name.clone(),
         cause: Box::new(cause),
@@ -111,10 +125,10 @@ pub(super) async fn delete<C: Component>(
     }
 }
 
-fn secret<C: Component>(component: &C, context: &Context) -> (Api<Secret>, String) {
+fn secret<C: Component>(component: &C, client: &NamedClient) -> (Api<Secret>, String) {
     let namespace = component.namespace().unwrap_or_default();
     (
-        Api::namespaced(context.client.0.clone(), &namespace),
+        Api::namespaced(client.0.clone(), &namespace),
         secret_name(&component.name_any()),
     )
 }

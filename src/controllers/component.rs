@@ -29,6 +29,7 @@ pub(crate) async fn run_components<C: Component>(
     let (store, writer) = reflector::store();
     let relevant = predicates::generation
         .combine(predicates::annotations)
+        .combine(predicates::labels)
         .combine(predicates::finalizers);
     let components = watcher(
         Api::<C>::all(context.client.0.clone()),

@@ -22,6 +22,7 @@ pub use error::{ArchiveError, SourceError};
 pub(crate) use fetcher::{FetchOptions, Fetcher};
 pub(crate) use file::{FileFetcher, Trust, same_origin};
 pub(crate) use request::{Credentials, FetchRequest};
+pub(crate) use unpack::unpack as unpack_archive;
 
 use whipstaff_generator::{Digest, FileTree};
 

@@ -25,7 +25,7 @@ const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 /// Unpacks an archive. A folder that all files are in, as in every chart archive, is taken off their paths.
 ///
 /// Unlike Helm, which drops the first part of every path and reads links as empty files.
-pub(super) fn unpack(archive: &[u8]) -> Result<FileTree, ArchiveError> {
+pub(crate) fn unpack(archive: &[u8]) -> Result<FileTree, ArchiveError> {
     if !archive.starts_with(&GZIP_MAGIC) {
         return Err(ArchiveError::Format {
             looks_like: looks_like(archive),

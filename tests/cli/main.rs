@@ -12,5 +12,6 @@ mod flags;
 mod lint;
 mod program;
 mod registry;
+mod render;
 mod repository;
 mod server;

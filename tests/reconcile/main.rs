@@ -6,12 +6,15 @@
     reason = "a test that cannot go on has failed"
 )]
 
+mod composite;
 mod custom;
+mod decryption;
 mod deletion;
 mod drift;
 mod failures;
 mod hooks;
 mod install;
+mod kustomization;
 mod lookup;
 mod ownership;
 mod randomness;

@@ -48,6 +48,17 @@ impl World {
         self.charts.url(&path)
     }
 
+    /// Serves an archive of files, and gives its address.
+    pub(crate) fn archive(&self, name: &str, files: &[(&str, &str)]) -> String {
+        let files: Vec<_> = files
+            .iter()
+            .map(|(path, text)| (format!("{name}/{path}"), (*text).to_owned()))
+            .collect();
+        let path = format!("/{name}.tgz");
+        self.charts.put(&path, pack_files(&files).unwrap());
+        self.charts.url(&path)
+    }
+
     pub(crate) fn components(&self) -> Api<Component> {
         self.api()
     }

@@ -15,3 +15,15 @@ pub struct Consulted {
     /// Whether [`Input::component`](crate::Input::component) was read: a change of it may change the output.
     pub component: bool,
 }
+
+impl Consulted {
+    /// Adds what another part of the same work consulted.
+    pub fn merge(&mut self, other: Self) {
+        self.random |= other.random;
+        self.clock |= other.clock;
+        self.component |= other.component;
+        self.lookups.extend(other.lookups);
+        self.lookups.sort_unstable();
+        self.lookups.dedup();
+    }
+}

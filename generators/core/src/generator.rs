@@ -26,6 +26,20 @@ pub trait Generator: Send + Sync + std::fmt::Debug {
     /// # Errors
     /// When files are missing or malformed, or options unknown; with file, line and column where they are known.
     fn prepare(&self, files: &FileTree, options: &Value) -> Result<Box<dyn Prepared>, Error>;
+
+    /// The same for a folder of a tree; empty for the tree itself. Whoever reads files outside of the folder (bases of a
+    /// kustomization) overrides this; all others see the folder only.
+    ///
+    /// # Errors
+    /// As [`Generator::prepare`].
+    fn prepare_folder(
+        &self,
+        files: &FileTree,
+        folder: &str,
+        options: &Value,
+    ) -> Result<Box<dyn Prepared>, Error> {
+        self.prepare(&files.subtree(folder), options)
+    }
 }
 
 /// A compiled file tree.

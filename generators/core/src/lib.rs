@@ -8,10 +8,15 @@
 //! FileTree ── Generator::prepare ──► Prepared ── generate(Input) ──► Generated { objects, hooks, notes, consulted }
 //!             (once per digest)                  (once per input)
 //! ```
+//!
+//! What comes out can be put together with the output of other generators ([`Composite`]) and changed by transformers
+//! ([`Pipeline`]). The [`guide`] says how to write a generator.
 
+pub mod guide;
 pub mod yaml;
 
 mod capabilities;
+mod composite;
 mod consulted;
 mod digest;
 mod error;
@@ -24,6 +29,7 @@ mod registry;
 mod transform;
 
 pub use capabilities::{Capabilities, KubeVersion, KubeVersionError};
+pub use composite::{Composite, CompositePart, MAX_PARTS};
 pub use consulted::Consulted;
 pub use digest::{Digest, DigestError};
 pub use error::{Error, ErrorKind, Location};
@@ -37,5 +43,6 @@ pub use object_set::{ObjectSet, ObjectSetError, Sourced};
 pub use registry::{Detected, Registry, RegistryError};
 pub use transform::{
     CheckNames, CommonAnnotations, CommonLabels, MAX_REFERENCE_DEPTH, MAX_SUBSTITUTED_BYTES,
-    SubstituteError, Substitution, TransformContext, Transformer, Undefined, transformer,
+    Pipeline, SubstituteError, Substitution, TransformContext, Transformed, Transformer, Undefined,
+    transformer,
 };

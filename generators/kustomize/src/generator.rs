@@ -97,10 +97,22 @@ impl Generator for KustomizeGenerator {
     }
 
     fn prepare(&self, files: &FileTree, options: &Value) -> Result<Box<dyn Prepared>, Error> {
+        self.prepare_folder(files, "", options)
+    }
+
+    /// Bases outside of the folder are found.
+    fn prepare_folder(
+        &self,
+        files: &FileTree,
+        folder: &str,
+        options: &Value,
+    ) -> Result<Box<dyn Prepared>, Error> {
+        let mut options = Options::from_json(options)?;
+        options.path = join(folder, &options.path);
         let kustomization = Kustomized {
             generator: self.clone(),
             files: files.clone(),
-            options: Options::from_json(options)?,
+            options,
         };
         if kustomization.options.enable_helm {
             // Charts may look at the cluster, which is only known when objects are asked for.

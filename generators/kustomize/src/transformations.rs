@@ -4,7 +4,7 @@ use crate::build::transform_objects;
 use crate::error::{BuildError, BuildErrorKind, Result};
 use crate::kustomization::{Kustomization, Mode, normalize, schema};
 use serde_json::Value;
-use whipstaff_generator::{Object, ObjectSet};
+use whipstaff_generator::{Error, ErrorKind, Object, ObjectSet, TransformContext, Transformer};
 
 /// The fields of a kustomization that transform.
 const FIELDS: [&str; 10] = [
@@ -93,6 +93,24 @@ impl Transformations {
             transformed.push(object, sources.get(place).copied().unwrap_or_default());
         }
         Ok(transformed)
+    }
+}
+
+impl Transformer for Transformations {
+    fn transform(
+        &self,
+        objects: &mut ObjectSet,
+        _: &TransformContext<'_>,
+    ) -> std::result::Result<(), Error> {
+        let transformed = self.apply(objects);
+        *objects = transformed.map_err(|error| {
+            let kind = match error.kind() {
+                BuildErrorKind::Limit => ErrorKind::Limit,
+                _ => ErrorKind::Parameters,
+            };
+            Error::new(kind, "cannot transform the objects").caused_by(error)
+        })?;
+        Ok(())
     }
 }
 

@@ -8,10 +8,14 @@ use crate::{
 use serde_json::{Map, Value as Json};
 use whipstaff_generator::{Error, ErrorKind, FileTree, Generated, Generator, Input, Prepared};
 
+/// The option that names a folder, as kustomize generators have it.
+const PATH: &str = "path";
+
 /// Another generator, before which the templates of its files are rendered: `TemplatedGenerator::new(kustomize)` is a kustomize
 /// generator with templated kustomizations ([`Layout::Kustomization`]).
 ///
-/// It has the options of [`TemplateOptions::take`] besides those of the other generator. Without templates it does nothing; with
+/// It has the options of [`TemplateOptions::take`] besides those of the other generator, whose option `path` names the folder that the
+/// templates are in; the whole tree without it. Without templates it does nothing; with
 /// them, the other generator prepares what they rendered to each time, for its files depend on the input.
 #[derive(Debug, Clone)]
 pub struct TemplatedGenerator<G> {
@@ -38,6 +42,28 @@ impl<G: Generator + Clone + 'static> Generator for TemplatedGenerator<G> {
         })
     }
 
+    /// The folder becomes the option `path`, so that what is outside of it can be included.
+    fn prepare_folder(
+        &self,
+        files: &FileTree,
+        folder: &str,
+        options: &Json,
+    ) -> Result<Box<dyn Prepared>, Error> {
+        if folder.is_empty() {
+            return self.prepare(files, options);
+        }
+        let mut options = options.clone();
+        if options.is_null() {
+            options = Json::Object(Map::new());
+        }
+        if let Json::Object(options) = &mut options {
+            let inner = options.get(PATH).and_then(Json::as_str).unwrap_or_default();
+            let path = format!("{folder}/{inner}");
+            options.insert(PATH.to_owned(), path.trim_end_matches('/').into());
+        }
+        self.prepare(files, &options)
+    }
+
     fn prepare(&self, files: &FileTree, options: &Json) -> Result<Box<dyn Prepared>, Error> {
         let mut rest = match options {
             Json::Null => Map::new(),
@@ -48,7 +74,8 @@ impl<G: Generator + Clone + 'static> Generator for TemplatedGenerator<G> {
             }
         };
         let written = TemplateOptions::take(&mut rest)?;
-        let templates = Templates::compile(files, "", Layout::Kustomization, &written)?;
+        let root = rest.get(PATH).and_then(Json::as_str).unwrap_or_default();
+        let templates = Templates::compile(files, root, Layout::Kustomization, &written)?;
         let options = if rest.is_empty() {
             Json::Null
         } else {

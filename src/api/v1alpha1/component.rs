@@ -6,11 +6,14 @@
     reason = "what the derive macros make of it"
 )]
 
+use super::generators::{DirectoryOptions, GeneratorPart, HelmOptions, KustomizeOptions};
+use super::transformers::{Image, Patch, Substitute};
 use super::{ComponentStatus, DurationText};
 use kube::{CustomResource, KubeSchema};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 
 /// What a Component brings to the cluster, and how.
 #[derive(CustomResource, KubeSchema, Serialize, Deserialize, Debug, Clone, PartialEq)]
@@ -48,6 +51,8 @@ use serde_json::{Map, Value};
     )
 )]
 #[serde(rename_all = "camelCase")]
+#[x_kube(validation = ("!has(self.generators) || self.generators.size() == 0 || !has(self.generator) && !has(self.path) && !has(self.kustomize) && !has(self.directory) && !has(self.options)", "with generators, paths and options stand in each of them: generator, path, kustomize, directory and options must be left out"))]
+#[x_kube(validation = ("!has(self.generators) || self.generators.size() == 0 || !has(self.helm) || !has(self.helm.dialect) && !has(self.helm.includeCRDs) && !has(self.helm.kubeVersion) && !has(self.helm.apiVersions)", "with generators, helm may have hooks and randomness only: the rest stands in each of them"))]
 #[x_kube(validation = ("!has(oldSelf.targetNamespace) || has(self.targetNamespace) && self.targetNamespace == oldSelf.targetNamespace", "targetNamespace cannot be changed or removed once it is set"))]
 #[x_kube(validation = ("!has(oldSelf.targetName) || has(self.targetName) && self.targetName == oldSelf.targetName", "targetName cannot be changed or removed once it is set"))]
 pub struct ComponentSpec {
@@ -59,8 +64,9 @@ pub struct ComponentSpec {
     #[schemars(length(max = 1024))]
     pub path: Option<String>,
 
-    /// What turns the files into objects: `helm` or `directory`. When left out it is detected from the files, and the reason is
-    /// given in the status.
+    /// What turns the files into objects: `helm`, `kustomize`, `directory`, or a generator that the operator was built with. When
+    /// left out it is detected from the files (`Chart.yaml`: `helm`; a kustomization: `kustomize`; other manifests: `directory`),
+    /// and the reason is given in the status.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 63))]
     pub generator: Option<String>,
@@ -68,6 +74,81 @@ pub struct ComponentSpec {
     /// Options of the Helm generator.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub helm: Option<HelmOptions>,
+
+    /// Options of the kustomize generator.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kustomize: Option<KustomizeOptions>,
+
+    /// Options of the directory generator.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub directory: Option<DirectoryOptions>,
+
+    /// Options of a generator that the operator was built with.
+    #[serde(
+        default,
+        deserialize_with = "null_as_empty",
+        skip_serializing_if = "Map::is_empty"
+    )]
+    #[schemars(
+        extend("type" = "object", "nullable" = true, "x-kubernetes-preserve-unknown-fields" = true),
+        with = "Value"
+    )]
+    pub options: Map<String, Value>,
+
+    /// Several generators whose objects are put together, in this order, instead of a single one. An object that two of them give
+    /// is an error.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(
+        length(max = 64),
+        extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["name"])
+    )]
+    pub generators: Vec<GeneratorPart>,
+
+    /// Keys for files of the source that SOPS encrypted: they are decrypted before anything else is done with them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decryption: Option<Decryption>,
+
+    /// Patches of the generated objects, strategic merge patches and JSON patches (RFC 6902), as kustomize has them. The generated
+    /// objects are changed in this order: `patches`, `namePrefix`, `nameSuffix`, `images`, `labels`, `annotations`, `substitute`. At
+    /// last their names are checked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 256))]
+    pub patches: Vec<Patch>,
+
+    /// What the names of all objects begin with, but for definitions, API services and namespaces. References to them follow.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[schemars(length(max = 253))]
+    pub name_prefix: String,
+
+    /// What the names of all objects end with, but for definitions, API services and namespaces. References to them follow.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[schemars(length(max = 253))]
+    pub name_suffix: String,
+
+    /// Other names, tags and digests for container images.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 256))]
+    pub images: Vec<Image>,
+
+    /// Labels of all objects. Selectors and the templates of pods stay as they are, so that nothing restarts.
+    #[serde(
+        default,
+        deserialize_with = "null_as_empty",
+        skip_serializing_if = "BTreeMap::is_empty"
+    )]
+    pub labels: BTreeMap<String, String>,
+
+    /// Annotations of all objects. The templates of pods stay as they are, so that nothing restarts.
+    #[serde(
+        default,
+        deserialize_with = "null_as_empty",
+        skip_serializing_if = "BTreeMap::is_empty"
+    )]
+    pub annotations: BTreeMap<String, String>,
+
+    /// Variables that replace `${name}` in the texts of the objects.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub substitute: Option<Substitute>,
 
     /// Parameters of the generator: the values of a Helm chart, merged over the chart's own.
     #[serde(
@@ -164,73 +245,13 @@ pub struct SecretReference {
     pub name: String,
 }
 
-/// Options of the Helm generator.
-#[derive(JsonSchema, Serialize, Deserialize, Debug, Clone, PartialEq, Default)]
+/// Keys for encrypted files.
+#[derive(JsonSchema, Serialize, Deserialize, Debug, Clone, PartialEq, Eq)]
 #[serde(rename_all = "camelCase")]
-pub struct HelmOptions {
-    /// Which Helm's output is reproduced: `v3`, `v4.1`, `v4.2`, `v4.3`, or `v4` for the newest. Default is `v4`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub dialect: Option<Dialect>,
-
-    /// Whether objects in the chart's `crds` folder are applied. Unlike with Helm they are upgraded too. Default is true.
-    #[serde(
-        default,
-        rename = "includeCRDs",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub include_crds: Option<bool>,
-
-    /// Whether the chart's hooks run. Default is true.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub hooks: Option<bool>,
-
-    /// Kubernetes version that the chart sees, instead of the cluster's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(max = 64))]
-    pub kube_version: Option<String>,
-
-    /// API versions that the chart sees beside the cluster's.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(length(max = 256), inner(length(max = 317)))]
-    pub api_versions: Vec<String>,
-
-    /// What random values (passwords, keys, certificates) and the time do in templates. With `stable` they stay the same for as
-    /// long as the Component exists: nothing rotates because something else changed. With `fidelity` they are new with every
-    /// revision, as with every `helm upgrade`. Default is `stable`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub randomness: Option<Randomness>,
-}
-
-/// What random values and the time do in templates: `stable` keeps them, `fidelity` makes new ones with every revision, as Helm
-/// does. Default is `stable`.
-#[derive(JsonSchema, Serialize, Deserialize, Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[serde(rename_all = "camelCase")]
-pub enum Randomness {
-    /// The same random values as long as the Component exists; the time is that at which the same input was first rendered.
-    #[default]
-    Stable,
-    /// New random values with every revision.
-    Fidelity,
-}
-
-/// Which Helm's output is reproduced: `v3`, `v4.1` (also for 4.0), `v4.2`, `v4.3`, or `v4` for the newest. Default is `v4`.
-#[derive(JsonSchema, Serialize, Deserialize, Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Dialect {
-    /// Helm 3.
-    #[serde(rename = "v3")]
-    V3,
-    /// The newest Helm 4.
-    #[serde(rename = "v4")]
-    V4,
-    /// Helm 4.0 and 4.1.
-    #[serde(rename = "v4.1")]
-    V4_1,
-    /// Helm 4.2.
-    #[serde(rename = "v4.2")]
-    V4_2,
-    /// Helm 4.3.
-    #[serde(rename = "v4.3")]
-    V4_3,
+pub struct Decryption {
+    /// Secret in the Component's namespace with private keys: age identities in entries that end in `.agekey`, armoured OpenPGP keys
+    /// in entries that end in `.asc`.
+    pub secret_ref: SecretReference,
 }
 
 /// What may be done to objects that exist already, and to namespaces that do not.
@@ -273,8 +294,10 @@ pub enum MissingNamespacesPolicy {
 }
 
 /// Server-side apply leaves null behind when the last field of a map goes.
-fn null_as_empty<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Map<String, Value>, D::Error> {
+pub(super) fn null_as_empty<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de> + Default,
+{
     Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }

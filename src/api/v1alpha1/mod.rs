@@ -2,14 +2,21 @@
 
 mod component;
 mod duration;
+mod generators;
 mod status;
+mod transformers;
 
 pub use component::{
-    AdoptionPolicy, Component, ComponentSpec, Dialect, HelmOptions, MissingNamespacesPolicy,
-    Policies, Randomness, SecretReference, Source, UrlSource,
+    AdoptionPolicy, Component, ComponentSpec, Decryption, MissingNamespacesPolicy, Policies,
+    SecretReference, Source, UrlSource,
 };
 pub use duration::{DURATION_PATTERN, DurationError, DurationText};
+pub use generators::{
+    Dialect, DirectoryOptions, GeneratorPart, HelmOptions, KustomizeOptions, LoadRestrictor,
+    Randomness, Reorder, TemplateLanguage,
+};
 pub use status::{
     ComponentStatus, DeletePolicy, GeneratorStatus, InventoryItem, LookedUp, Phase, SourceStatus,
     State,
 };
+pub use transformers::{Image, Patch, PatchOptions, PatchTarget, Substitute, UndefinedVariable};

@@ -3,12 +3,9 @@
 use super::super::global::GlobalArguments;
 use crate::cluster::{Discovery, Objects, Resources, answer};
 use anyhow::{Context, Result, bail};
-use kube::{
-    Client, Config,
-    config::{KubeConfigOptions, Kubeconfig},
-};
+use kube::Client;
 use serde_json::Value as Json;
-use std::{fs, sync::Arc};
+use std::sync::Arc;
 use whipstaff_generator::{LookupQuestion, LookupSnapshot, ObjectSet};
 use whipstaff_helm::Rendered;
 
@@ -27,7 +24,7 @@ pub(super) struct Server {
 impl Server {
     /// Connects to the cluster of the kubeconfig, or the one that flags name.
     pub(super) async fn connect(arguments: &GlobalArguments) -> Result<Self> {
-        let client = Client::try_from(config(arguments).await?)?;
+        let client = Client::try_from(arguments.config().await?)?;
         let discovery = Discovery::new(client.clone());
         let resources = discovery
             .resources()
@@ -113,44 +110,4 @@ impl Server {
             Ok(_) => Ok(()),
         }
     }
-}
-
-async fn config(arguments: &GlobalArguments) -> Result<Config> {
-    let options = KubeConfigOptions {
-        context: arguments.kube_context.clone(),
-        ..KubeConfigOptions::default()
-    };
-    let mut config = match &arguments.kubeconfig {
-        Some(path) => {
-            let kubeconfig = Kubeconfig::read_from(path)
-                .with_context(|| format!("cannot read the kubeconfig {path}"))?;
-            Config::from_custom_kubeconfig(kubeconfig, &options).await?
-        }
-        None if arguments.kube_context.is_some() => Config::from_kubeconfig(&options).await?,
-        None => Config::infer().await.context("cannot find a cluster")?,
-    };
-    if let Some(url) = &arguments.kube_apiserver {
-        config.cluster_url = url.parse().context("`--kube-apiserver` is no address")?;
-    }
-    if let Some(path) = &arguments.kube_ca_file {
-        fs::metadata(path).with_context(|| format!("cannot read {}", path.display()))?;
-        config.root_cert = None;
-        config.root_cert_file = Some(path.clone());
-    }
-    if arguments.kube_insecure_skip_tls_verify {
-        config.accept_invalid_certs = true;
-    }
-    if let Some(name) = &arguments.kube_tls_server_name {
-        config.tls_server_name = Some(name.clone());
-    }
-    if let Some(token) = &arguments.kube_token {
-        config.auth_info.token = Some(token.clone().into());
-    }
-    if let Some(user) = &arguments.kube_as_user {
-        config.auth_info.impersonate = Some(user.clone());
-    }
-    if !arguments.kube_as_group.is_empty() {
-        config.auth_info.impersonate_groups = Some(arguments.kube_as_group.clone());
-    }
-    Ok(config)
 }

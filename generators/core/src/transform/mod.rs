@@ -2,10 +2,12 @@
 
 mod metadata;
 mod names;
+mod pipeline;
 mod substitute;
 
 pub use metadata::{CommonAnnotations, CommonLabels};
 pub use names::CheckNames;
+pub use pipeline::{Pipeline, Transformed};
 pub use substitute::{
     MAX_REFERENCE_DEPTH, MAX_SUBSTITUTED_BYTES, SubstituteError, Substitution, Undefined,
 };
