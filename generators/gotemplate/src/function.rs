@@ -1,7 +1,8 @@
 //! Functions that templates may call, and how their arguments are typed.
 
 use crate::{Runtime, Value};
-use std::{collections::HashMap, fmt};
+use foldhash::HashMap;
+use std::{fmt, sync::Arc};
 
 /// A function with its name and signature. The engine checks and converts arguments before the call, as Go's reflection does, so
 /// that a function sees exactly the kinds that its signature names.
@@ -113,7 +114,8 @@ impl FunctionError {
 /// Functions by name.
 #[derive(Debug, Clone, Default)]
 pub struct FunctionTable {
-    functions: HashMap<&'static str, Function>,
+    /// Shared with the syntax trees that call them.
+    functions: HashMap<&'static str, Arc<Function>>,
 }
 
 impl FunctionTable {
@@ -127,7 +129,7 @@ impl FunctionTable {
         self.functions.extend(
             functions
                 .into_iter()
-                .map(|function| (function.name, function)),
+                .map(|function| (function.name, Arc::new(function))),
         );
     }
 
@@ -138,6 +140,10 @@ impl FunctionTable {
 
     /// The function of a name.
     pub fn get(&self, name: &str) -> Option<&Function> {
+        self.functions.get(name).map(AsRef::as_ref)
+    }
+
+    pub(crate) fn shared(&self, name: &str) -> Option<&Arc<Function>> {
         self.functions.get(name)
     }
 

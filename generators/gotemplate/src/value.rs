@@ -587,6 +587,18 @@ impl Map {
             .collect()
     }
 
+    /// Calls a function with every entry, sorted by key, until it fails. It must not change the map; nothing is copied for it.
+    ///
+    /// # Errors
+    /// What the function fails with.
+    pub fn try_for_each<E>(
+        &self,
+        mut each: impl FnMut(&Bytes, &Value) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let entries = self.entries.0.borrow();
+        entries.iter().try_for_each(|(key, value)| each(key, value))
+    }
+
     /// A map of the same entries that does not share changes, with each value changed.
     #[must_use]
     pub fn copy_with(&self, mut change: impl FnMut(&mut Value)) -> Self {

@@ -3,7 +3,7 @@
 //! The rules only look like `.gitignore`: the first decisive one wins, and a negated rule ignores everything that it does *not*
 //! match.
 
-use crate::path_pattern::{BadPattern, path_matches};
+use crate::path_pattern::{BadPattern, PathPattern};
 
 /// Name of the file that rules are read from.
 pub const IGNORE_FILE: &str = ".helmignore";
@@ -39,7 +39,8 @@ impl From<BadPattern> for IgnoreError {
 
 #[derive(Debug, Clone)]
 struct Rule {
-    pattern: String,
+    /// None if what is left of a line that could be read can not: such a rule matches nothing.
+    pattern: Option<PathPattern>,
     negated: bool,
     folders_only: bool,
     whole_path: bool,
@@ -90,7 +91,7 @@ impl Rule {
         if line.contains("**") {
             return Err(IgnoreError::DoubleStar);
         }
-        path_matches(line, "abc")?;
+        PathPattern::parse(line)?;
         let (negated, rest) = line
             .strip_prefix('!')
             .map_or((false, line), |rest| (true, rest));
@@ -98,7 +99,7 @@ impl Rule {
             .strip_suffix('/')
             .map_or((false, rest), |rest| (true, rest));
         let whole_path = rest.contains('/');
-        let pattern = rest.strip_prefix('/').unwrap_or(rest).to_owned();
+        let pattern = PathPattern::parse(rest.strip_prefix('/').unwrap_or(rest)).ok();
         Ok(Some(Self {
             pattern,
             negated,
@@ -116,7 +117,9 @@ impl Rule {
                 .next()
                 .unwrap_or(path)
         };
-        path_matches(&self.pattern, name).unwrap_or(false)
+        self.pattern
+            .as_ref()
+            .is_some_and(|pattern| pattern.matches(name))
     }
 }
 

@@ -81,6 +81,7 @@ pub use strvals::{
 pub use template_error::TemplateError;
 pub use text::{
     NoSuchTemplate, TextOptions, TextPart, render_text, show_only, text_parts, write_part,
+    write_text,
 };
 pub use values::{
     MAX_VALUES_DEPTH, MAX_VALUES_ENTRIES, ValuesError, merge_values, read_values, values_from_json,

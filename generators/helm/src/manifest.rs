@@ -4,8 +4,10 @@ use crate::{
     context::is_partial,
     decode::{DecodeError, Fields},
     kinds::compare_kinds,
+    render::RenderedFiles,
     split::{split_documents, trim_start},
 };
+use bytes::Bytes;
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
 use whipstaff_generator::{HookDeletePolicy, HookEvent, yaml};
@@ -23,7 +25,7 @@ pub struct Manifest {
     /// Path of the template.
     pub path: String,
     /// The text.
-    pub content: Vec<u8>,
+    pub content: Bytes,
     /// The text as YAML; null in a rendering for texts alone.
     pub value: Json,
     /// `kind`, or empty.
@@ -95,17 +97,19 @@ pub(crate) enum Values {
 /// # Errors
 /// [`ManifestError`] on the first document that is not YAML or not an object.
 pub(crate) fn sort_manifests(
-    files: &BTreeMap<String, Vec<u8>>,
+    files: RenderedFiles,
     dialect: Dialect,
     values: Values,
 ) -> Result<Sorted, ManifestError> {
     let mut sorted = Sorted::default();
     for (path, content) in files {
-        if is_partial(path) || trim_start(content).is_empty() {
+        if is_partial(&path) || trim_start(&content).is_empty() {
             continue;
         }
-        for document in split_documents(content, dialect) {
-            classify(path, content, document, (dialect, values), &mut sorted)?;
+        // Documents share the bytes of their file.
+        let content = Bytes::from(content);
+        for document in split_documents(&content, dialect) {
+            classify(&path, &content, document, (dialect, values), &mut sorted)?;
         }
     }
     sorted
@@ -126,7 +130,7 @@ fn line_of(content: &[u8], document: &[u8]) -> usize {
 
 fn classify(
     path: &str,
-    content: &[u8],
+    content: &Bytes,
     document: &[u8],
     (dialect, values): (Dialect, Values),
     sorted: &mut Sorted,
@@ -152,7 +156,7 @@ fn classify(
     }
     let manifest = Manifest {
         path: path.to_owned(),
-        content: document.to_vec(),
+        content: content.slice_ref(document),
         value,
         kind: head.kind,
         api_version: head.api_version,
@@ -245,7 +249,7 @@ mod tests {
             .iter()
             .map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec()))
             .collect();
-        sort_manifests(&files, Dialect::V3, Values::Wanted)
+        sort_manifests(files, Dialect::V3, Values::Wanted)
     }
 
     #[test]

@@ -5,18 +5,47 @@
 #[error("syntax error in pattern")]
 pub(crate) struct BadPattern;
 
-/// Whether a name matches a pattern: `*` and `?` stop at `/`, `[a-z]` and `[^a-z]` are classes, `\` takes the next character
-/// literally. The whole name must match.
+/// A pattern that was read: `*` and `?` stop at `/`, `[a-z]` and `[^a-z]` are classes, `\` takes the next character literally.
+#[derive(Debug, Clone)]
+pub(crate) struct PathPattern {
+    tokens: Vec<Token>,
+    /// What a pattern without any wildcard says; most are none.
+    literal: Option<String>,
+}
+
+impl PathPattern {
+    /// Reads a pattern.
+    ///
+    /// # Errors
+    /// [`BadPattern`] when it is malformed.
+    pub(crate) fn parse(pattern: &str) -> Result<Self, BadPattern> {
+        let tokens = parse(pattern)?;
+        let character = |token: &Token| match token {
+            Token::Literal(character) => Some(*character),
+            _ => None,
+        };
+        let literal = tokens.iter().map(character).collect();
+        Ok(Self { tokens, literal })
+    }
+
+    /// Whether the whole of a name matches.
+    pub(crate) fn matches(&self, name: &str) -> bool {
+        match &self.literal {
+            Some(literal) => literal == name,
+            None => matches_from(&self.tokens, name),
+        }
+    }
+}
+
+/// Whether a name matches a pattern; see [`PathPattern`].
 ///
 /// # Errors
 /// [`BadPattern`] when the pattern is malformed, even where the name would not need the malformed part.
 pub(crate) fn path_matches(pattern: &str, name: &str) -> Result<bool, BadPattern> {
-    let tokens = parse(pattern)?;
-    let name: Vec<char> = name.chars().collect();
-    Ok(matches_from(&tokens, &name))
+    Ok(PathPattern::parse(pattern)?.matches(name))
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 enum Token {
     Star,
     Any,
@@ -70,32 +99,35 @@ fn class_character(
 }
 
 /// Greedy matching that goes back to the last star only, which suffices because a star never has to give back more than that.
-fn matches_from(tokens: &[Token], name: &[char]) -> bool {
-    let (mut token, mut at) = (0, 0);
-    let mut retry: Option<(usize, usize)> = None;
+fn matches_from(tokens: &[Token], name: &str) -> bool {
+    let (mut token, mut rest) = (0, name);
+    let mut retry: Option<(usize, &str)> = None;
     loop {
+        let mut characters = rest.chars();
+        let next = characters.next();
         match tokens.get(token) {
             Some(Token::Star) => {
-                retry = Some((token, at));
+                retry = Some((token, rest));
                 token += 1;
                 continue;
             }
-            Some(other) if name.get(at).is_some_and(|c| matches_one(other, *c)) => {
+            Some(other) if next.is_some_and(|c| matches_one(other, c)) => {
                 token += 1;
-                at += 1;
+                rest = characters.as_str();
                 continue;
             }
-            None if at == name.len() => return true,
+            None if next.is_none() => return true,
             _ => {}
         }
         let Some((star, from)) = retry else {
             return false;
         };
-        match name.get(from) {
-            Some(c) if *c != '/' => {
-                retry = Some((star, from + 1));
+        let mut characters = from.chars();
+        match characters.next() {
+            Some(c) if c != '/' => {
+                rest = characters.as_str();
+                retry = Some((star, rest));
                 token = star + 1;
-                at = from + 1;
             }
             _ => return false,
         }

@@ -154,7 +154,7 @@ impl CompiledChart {
         let templates = contexts.renderables(&values);
         let (mut files, consulted) = self.execute(&templates, input, false)?;
         let notes = take_notes(&mut files, self.chart.name(), input.subchart_notes);
-        let sorted = sort_manifests(&files, dialect, manifest_values)?;
+        let sorted = sort_manifests(files, dialect, manifest_values)?;
         warnings.extend(sorted.warnings);
         let mut crds = Vec::new();
         collect_crds(&tree, ChartTree::ROOT, &mut crds);
@@ -240,7 +240,10 @@ impl CompiledChart {
             let text = renderer
                 .render(name, &Value::Map(dot))
                 .map_err(|error| TemplateError::new(error, self.dialect))?;
-            files.insert(name.clone(), without_no_value(text));
+            let mut text = without_no_value(text);
+            // It is kept until everything is written, and may have grown to twice its length.
+            text.shrink_to_fit();
+            files.insert(name.clone(), text);
         }
         Ok(files)
     }

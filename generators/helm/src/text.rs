@@ -4,8 +4,9 @@ use crate::{
     manifest::HookManifest,
     path_pattern::path_matches,
     render::Rendered,
-    split::{split_documents, trim_end, trim_start},
+    split::{split_documents, trim_end},
 };
+use std::io::{self, Write};
 use whipstaff_generator::HookEvent;
 use whipstaff_gotemplate::Dialect;
 
@@ -51,24 +52,44 @@ pub fn text_parts(rendered: &Rendered, options: TextOptions) -> Vec<TextPart<'_>
 
 /// The whole output.
 pub fn render_text(rendered: &Rendered, options: TextOptions) -> Vec<u8> {
-    let (manifests, hooks) = (
-        manifest_parts(rendered, options),
-        hook_parts(rendered, options),
-    );
-    let parts = manifests.iter().chain(&hooks);
-    let bytes = parts.map(|part| part.path.len() + part.content.len() + PART_FRAME);
+    let parts = text_parts(rendered, options);
+    let bytes = parts
+        .iter()
+        .map(|part| part.path.len() + part.content.len() + PART_FRAME);
     let mut text = Vec::with_capacity(bytes.sum::<usize>() + 1);
-    for part in manifests {
-        write_part(&mut text, part);
-    }
-    text.truncate(trim_end(&text).len());
-    let leading = text.len() - trim_start(&text).len();
-    text.drain(..leading);
-    text.push(b'\n');
-    for part in hooks {
-        write_part(&mut text, part);
-    }
+    // Vectors take everything.
+    let _ = write_text(&mut text, rendered, options);
     text
+}
+
+/// Writes the whole output, a part after the other.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn write_text(
+    out: &mut impl Write,
+    rendered: &Rendered,
+    options: TextOptions,
+) -> io::Result<()> {
+    let mut manifests = manifest_parts(rendered, options);
+    let last = manifests.pop();
+    for part in manifests {
+        write_part(out, part)?;
+    }
+    if let Some(last) = last {
+        // What is empty at the end of the last one is left out.
+        let content = trim_end(last.content);
+        write_heading(out, &last)?;
+        if !content.is_empty() {
+            out.write_all(b"\n")?;
+            out.write_all(content)?;
+        }
+    }
+    out.write_all(b"\n")?;
+    for part in hook_parts(rendered, options) {
+        write_part(out, part)?;
+    }
+    Ok(())
 }
 
 /// The documents of an output whose template's path, without the chart's name, matches one of the patterns, in the order of the
@@ -105,13 +126,20 @@ pub fn show_only(
     Ok(shown)
 }
 
-/// A part as it stands in a file of its own or in the whole output.
-pub fn write_part(text: &mut Vec<u8>, part: TextPart<'_>) {
-    text.extend_from_slice(b"---\n# Source: ");
-    text.extend_from_slice(part.path.as_bytes());
-    text.push(b'\n');
-    text.extend_from_slice(part.content);
-    text.push(b'\n');
+/// Writes a part as it stands in a file of its own or in the whole output.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn write_part(out: &mut impl Write, part: TextPart<'_>) -> io::Result<()> {
+    write_heading(out, &part)?;
+    out.write_all(b"\n")?;
+    out.write_all(part.content)?;
+    out.write_all(b"\n")
+}
+
+fn write_heading(out: &mut impl Write, part: &TextPart<'_>) -> io::Result<()> {
+    out.write_all(b"---\n# Source: ")?;
+    out.write_all(part.path.as_bytes())
 }
 
 fn manifest_parts(rendered: &Rendered, options: TextOptions) -> Vec<TextPart<'_>> {
@@ -159,11 +187,12 @@ fn source_path(document: &[u8]) -> Option<String> {
 mod tests {
     use super::*;
     use crate::{manifest::Manifest, render::CrdFile};
+    use bytes::Bytes;
 
     fn manifest(path: &str, content: &str) -> Manifest {
         Manifest {
             path: path.to_owned(),
-            content: content.as_bytes().to_vec(),
+            content: Bytes::copy_from_slice(content.as_bytes()),
             value: serde_json::Value::Null,
             kind: String::new(),
             api_version: String::new(),

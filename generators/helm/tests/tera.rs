@@ -77,7 +77,7 @@ fn one(template: &str, dialect: Dialect) -> String {
         ("conf/b.txt", "three"),
     ];
     let rendered = render_with(&chart(&files, dialect), "", |_| {}).unwrap();
-    String::from_utf8(rendered.manifests[0].content.clone()).unwrap()
+    String::from_utf8(rendered.manifests[0].content.to_vec()).unwrap()
 }
 
 #[test]

@@ -98,13 +98,13 @@ fn document(
         }
         Value::Map(map) => {
             charge_items(runtime, map.len())?;
-            let entries = map.entries().into_iter().map(|(key, item)| {
-                Ok((
-                    crate::runes::text_of(&key),
-                    document(runtime, &item, form, depth)?,
-                ))
-            });
-            Json::Object(entries.collect::<Result<_, FunctionError>>()?)
+            let mut entries = serde_json::Map::with_capacity(map.len());
+            map.try_for_each(|key, item| {
+                let item = document(runtime, item, form, depth)?;
+                entries.insert(crate::runes::text_of(key), item);
+                Ok::<(), FunctionError>(())
+            })?;
+            Json::Object(entries)
         }
         Value::Host(host) => match host.entries() {
             Some(entries) if form == Form::Native && host.kind() == Kind::Map => {

@@ -4,12 +4,15 @@ use anyhow::{Context, Result};
 use std::{
     collections::BTreeSet,
     fs,
-    io::{self, Write},
+    io::{self, BufWriter, Write},
     path::{Path, PathBuf},
 };
 use whipstaff_helm::{
-    Dialect, Rendered, TextOptions, render_text, show_only, text_parts, write_part,
+    Dialect, Rendered, TextOptions, render_text, show_only, text_parts, write_part, write_text,
 };
+
+/// Bytes that are written at once.
+const BUFFER: usize = 64 * 1024;
 
 /// What is printed, and where to.
 #[expect(
@@ -55,18 +58,18 @@ impl OutputArguments {
             no_hooks: self.no_hooks,
             skip_tests: self.skip_tests,
         };
-        let mut out = io::stdout().lock();
-        let text = match &self.output_dir {
-            None => render_text(rendered, options),
-            Some(folder) => {
-                self.write_files(rendered, options, folder, release, &mut out)?;
-                b"\n".to_vec()
+        let mut out = BufWriter::with_capacity(BUFFER, io::stdout().lock());
+        if let Some(folder) = &self.output_dir {
+            self.write_files(rendered, options, folder, release, &mut out)?;
+        }
+        match (&self.output_dir, self.show_only.as_slice()) {
+            (None, []) => write_text(&mut out, rendered, options)?,
+            (Some(_), []) => out.write_all(b"\n")?,
+            (None, patterns) => {
+                let text = render_text(rendered, options);
+                out.write_all(&show_only(&text, patterns, dialect)?)?;
             }
-        };
-        if self.show_only.is_empty() {
-            out.write_all(&text)?;
-        } else {
-            out.write_all(&show_only(&text, &self.show_only, dialect)?)?;
+            (Some(_), patterns) => out.write_all(&show_only(b"\n", patterns, dialect)?)?,
         }
         if self.notes && !rendered.notes.trim().is_empty() {
             writeln!(out, "\nNOTES:\n{}", rendered.notes.trim())?;
@@ -95,15 +98,15 @@ impl OutputArguments {
                 fs::create_dir_all(parent)
                     .with_context(|| format!("cannot make folder {}", parent.display()))?;
             }
-            let mut text = Vec::new();
-            write_part(&mut text, part);
-            let mut file = if written.insert(path.clone()) {
+            let file = if written.insert(path.clone()) {
                 fs::File::create(&path)
             } else {
                 fs::OpenOptions::new().append(true).open(&path)
             }
             .with_context(|| format!("cannot write {}", path.display()))?;
-            file.write_all(&text)
+            let mut file = BufWriter::new(file);
+            write_part(&mut file, part)
+                .and_then(|()| file.flush())
                 .with_context(|| format!("cannot write {}", path.display()))?;
             writeln!(out, "wrote {}", path.display())?;
         }

@@ -42,7 +42,7 @@ impl<'t> Frame<'_, 't, '_> {
     ) -> Outcome<Evaluated> {
         match callee {
             Callee::Function(function) => {
-                let target = Target::Function(*function);
+                let target = Target::Function(**function);
                 self.call(dot, &target, function.name, at, arguments, last)
             }
             Callee::Builtin(builtin @ (Builtin::And | Builtin::Or)) => {

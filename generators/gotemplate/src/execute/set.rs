@@ -5,7 +5,8 @@ use crate::{
     Delimiters, FunctionTable, ParseError, Runtime, Value,
     parse::{Tree, parse},
 };
-use std::{collections::HashMap, fmt, sync::Arc};
+use foldhash::{HashMap, HashMapExt as _};
+use std::{fmt, sync::Arc};
 
 /// Templates of one text, or of several.
 pub(super) type Trees = HashMap<Arc<str>, Arc<Tree>>;

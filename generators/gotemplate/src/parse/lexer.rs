@@ -329,6 +329,11 @@ impl<'a> Lexer<'a> {
     /// Whether a right delimiter stands here, and if so whether it has a trim marker.
     fn at_right_delimiter(&self) -> Option<bool> {
         let rest = self.rest();
+        // Asked before every token: a look at one byte settles nearly all of them.
+        let first = *rest.first()?;
+        if !is_space(char::from(first)) && self.delimiters.right().first() != Some(&first) {
+            return None;
+        }
         if has_right_trim_marker(rest) && rest[TRIM_MARKER..].starts_with(self.delimiters.right()) {
             return Some(true);
         }
@@ -405,10 +410,14 @@ impl<'a> Lexer<'a> {
     /// A run of spaces, of which the last may belong to a trim marker.
     fn space(&mut self) -> Token {
         let mut count = 0;
-        while self.peek().is_some_and(is_space) {
-            self.next();
+        for byte in self.rest() {
+            if !is_space(char::from(*byte)) {
+                break;
+            }
+            self.line += usize::from(*byte == b'\n');
             count += 1;
         }
+        self.position += count;
         let rest = self
             .input
             .get(self.position.saturating_sub(1)..)
@@ -425,11 +434,15 @@ impl<'a> Lexer<'a> {
     /// Goes over letters, digits and underscores.
     fn skip_word(&mut self) {
         loop {
-            let rest = self.rest().iter();
-            let is_word = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'_';
-            self.position += rest.take_while(is_word).count();
+            let rest = self.rest();
+            let is_word = |byte: u8| IS_WORD[usize::from(byte)];
+            let end = rest.iter().position(|byte| !is_word(*byte));
+            self.position += end.unwrap_or(rest.len());
+            if end.is_none_or(|end| rest[end].is_ascii()) {
+                return;
+            }
             match self.peek() {
-                Some(character) if !character.is_ascii() && is_alphanumeric(character) => {
+                Some(character) if is_alphanumeric(character) => {
                     self.next();
                 }
                 _ => return,
@@ -474,10 +487,14 @@ impl<'a> Lexer<'a> {
     }
 
     fn at_terminator(&self) -> bool {
-        match self.peek() {
-            None | Some('.' | ',' | '|' | ':' | ')' | '(') => true,
-            Some(character) => {
-                is_space(character) || self.rest().starts_with(self.delimiters.right())
+        let rest = self.rest();
+        match rest.first() {
+            None | Some(b'.' | b',' | b'|' | b':' | b')' | b'(' | b' ' | b'\t' | b'\r' | b'\n') => {
+                true
+            }
+            first => {
+                let right = self.delimiters.right();
+                first == right.first() && rest.starts_with(right)
             }
         }
     }
@@ -584,6 +601,17 @@ impl<'a> Lexer<'a> {
         true
     }
 }
+
+/// Which bytes are letters, digits and underscores of ASCII.
+static IS_WORD: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0_u8;
+    while byte < 128 {
+        table[byte as usize] = byte.is_ascii_alphanumeric() || byte == b'_';
+        byte += 1;
+    }
+    table
+};
 
 /// Where the next action or comment starts.
 fn find(text: &[u8], delimiter: &[u8]) -> Option<usize> {

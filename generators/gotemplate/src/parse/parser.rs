@@ -7,10 +7,8 @@ use super::{
     tree::{Branch, Builtin, Call, Callee, Node, Span, Tree},
 };
 use crate::{FunctionTable, format::unquote};
-use std::{
-    collections::{HashMap, HashSet},
-    sync::Arc,
-};
+use foldhash::{HashMap, HashMapExt as _, HashSet, HashSetExt as _};
+use std::sync::Arc;
 
 /// Largest text of a template in bytes: positions are 32 bits wide.
 const MAX_SOURCE_BYTES: usize = 1 << 30;
@@ -68,7 +66,9 @@ pub(super) struct Text<'a> {
 
 impl Text<'_> {
     pub(super) fn intern(&mut self, bytes: &[u8]) -> Arc<str> {
-        let name = String::from_utf8_lossy(bytes);
+        // Nearly all names are short and ASCII: the lossy conversion would be the larger part of the work.
+        let name =
+            std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Into::into);
         if let Some(known) = self.names.get(&*name) {
             return known.clone();
         }
@@ -183,7 +183,8 @@ impl<'p, 'a> Parser<'p, 'a> {
     }
 
     pub(super) fn function(&self, name: &str) -> Option<Callee> {
-        let function = self.text.functions.get(name).copied().map(Callee::Function);
+        let function = self.text.functions.shared(name);
+        let function = function.map(|function| Callee::Function(Arc::clone(function)));
         function.or_else(|| Builtin::of_name(name).map(Callee::Builtin))
     }
 

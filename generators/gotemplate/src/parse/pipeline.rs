@@ -15,7 +15,8 @@ impl Parser<'_, '_> {
     pub(super) fn pipeline(&mut self, context: &str, end: TokenKind) -> Parsed<Pipe> {
         let position = self.peek_non_space().start as u32;
         let (names, is_assignment) = self.declarations(context)?;
-        let mut commands = Vec::new();
+        // Most pipelines are of one command, and a vector that grows by itself begins with room for four.
+        let mut commands = Vec::with_capacity(1);
         loop {
             let token = self.next_non_space();
             match token.kind {
@@ -146,23 +147,50 @@ impl Parser<'_, '_> {
 
     /// A term, perhaps with fields after it; none if the next token starts no term.
     fn operand(&mut self) -> Parsed<Option<Operand>> {
-        let Some(mut operand) = self.term()? else {
+        let Some(operand) = self.term()? else {
             return Ok(None);
         };
         let chain = self.peek();
         if chain.kind != TokenKind::Field {
             return Ok(Some(operand));
         }
-        let mut fields = match &mut operand.kind {
-            OperandKind::Field(first) => std::mem::take(first).into_vec(),
-            _ => Vec::new(),
-        };
-        while self.peek().kind == TokenKind::Field {
-            let token = self.next();
-            fields.push(self.field_name(token));
-        }
+        let fields = self.field_names();
         self.with_fields(operand, fields, chain.start as u32)
             .map(Some)
+    }
+
+    /// The fields of a chain like `.Values.image.tag`. Only the token before them, a field too, has been read.
+    fn field_operand(&mut self, first: Token) -> Operand {
+        let first_name = self.field_name(first);
+        let chain = self.peek();
+        if chain.kind != TokenKind::Field {
+            return Operand {
+                position: first.start as u32,
+                kind: OperandKind::Field([first_name].into()),
+            };
+        }
+        let mut fields = Vec::with_capacity(4);
+        fields.push(first_name);
+        self.append_field_names(&mut fields);
+        // Go takes the place of the second one.
+        Operand {
+            position: chain.start as u32,
+            kind: OperandKind::Field(fields.into()),
+        }
+    }
+
+    fn field_names(&mut self) -> Vec<Arc<str>> {
+        let mut fields = Vec::new();
+        self.append_field_names(&mut fields);
+        fields
+    }
+
+    fn append_field_names(&mut self, fields: &mut Vec<Arc<str>>) {
+        while self.peek().kind == TokenKind::Field {
+            let token = self.next();
+            let name = self.field_name(token);
+            fields.push(name);
+        }
     }
 
     fn field_name(&mut self, token: Token) -> Arc<str> {
@@ -177,7 +205,6 @@ impl Parser<'_, '_> {
         position: u32,
     ) -> Parsed<Operand> {
         let kind = match operand.kind {
-            OperandKind::Field(_) => OperandKind::Field(fields.into()),
             OperandKind::Variable(variable) => OperandKind::Variable(Box::new(Variable {
                 fields,
                 ..*variable
@@ -207,7 +234,7 @@ impl Parser<'_, '_> {
             TokenKind::Dot => OperandKind::Dot,
             TokenKind::Nil => OperandKind::Nil,
             TokenKind::Variable => self.variable(token)?,
-            TokenKind::Field => OperandKind::Field([self.field_name(token)].into()),
+            TokenKind::Field => return Ok(Some(self.field_operand(token))),
             TokenKind::Bool => OperandKind::Bool(self.value(token) == b"true"),
             TokenKind::CharConstant | TokenKind::Complex | TokenKind::Number => {
                 match number::parse(span_of(token), self.value(token), token.kind) {
@@ -245,9 +272,9 @@ impl Parser<'_, '_> {
     }
 
     fn function_operand(&mut self, token: Token) -> Parsed<OperandKind> {
-        let name = self.name(token);
+        let name = String::from_utf8_lossy(self.text.lexer.source(token));
         match self.function(&name) {
-            Some(callee) => Ok(OperandKind::Function(Box::new(callee))),
+            Some(callee) => Ok(OperandKind::Function(callee)),
             None => self.fail(format!("function {} not defined", quoted(&name))),
         }
     }

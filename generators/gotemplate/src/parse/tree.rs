@@ -112,7 +112,7 @@ pub(crate) enum OperandKind {
     String(Box<StringConstant>),
     Field(Box<[Arc<str>]>),
     Variable(Box<Variable>),
-    Function(Box<Callee>),
+    Function(Callee),
     Chain(Box<Chain>),
     Pipe(Box<Pipe>),
 }
@@ -162,7 +162,7 @@ pub(crate) enum Ideal {
 /// A function, found when the text was parsed.
 #[derive(Debug, Clone)]
 pub(crate) enum Callee {
-    Function(Function),
+    Function(Arc<Function>),
     Builtin(Builtin),
 }
 

@@ -34,15 +34,30 @@ impl Reader<'_> {
     /// Goes over blanks on the line. True if a token is behind them, false if nothing or a comment is.
     pub(super) fn skip_blanks(&mut self) -> Option<bool> {
         let start = self.at;
-        while self.byte(self.at) == b' ' {
-            self.at += 1;
-        }
+        self.at = self.end_of_blanks(start);
         match self.byte(self.at) {
             b'\n' => Some(false),
             b'#' if self.at > start => Some(false),
             b'#' | b'\t' => None,
             _ => Some(true),
         }
+    }
+
+    /// Where the spaces at a place end.
+    pub(super) fn end_of_blanks(&self, mut at: usize) -> usize {
+        // Half of a deeply nested document is indentation: eight spaces are taken at a time.
+        let rest = self.bytes.get(at..).unwrap_or_default();
+        for chunk in rest.as_chunks::<8>().0 {
+            let others = u64::from_le_bytes(*chunk) ^ u64::from_le_bytes([b' '; 8]);
+            if others != 0 {
+                return at + (others.trailing_zeros() / 8) as usize;
+            }
+            at += 8;
+        }
+        while self.byte(at) == b' ' {
+            at += 1;
+        }
+        at
     }
 
     /// Makes sure that nothing but blanks and a comment is left on the line.
@@ -66,9 +81,12 @@ impl Reader<'_> {
 
     /// Goes over blanks, comments and line breaks.
     pub(super) fn skip_to_content(&mut self) -> Option<()> {
-        while let Some(byte) = self.bytes.get(self.at) {
+        loop {
+            self.at = self.end_of_blanks(self.at);
+            let Some(byte) = self.bytes.get(self.at) else {
+                break;
+            };
             match byte {
-                b' ' => self.at += 1,
                 b'\n' => {
                     self.at += 1;
                     self.line = self.at;

@@ -38,6 +38,7 @@ pub(super) fn read(input: &Input<'_>, wanted: Wanted<'_>) -> Option<Value> {
     let mut reader = Reader {
         text: input.text(),
         bytes: input.text().as_bytes(),
+        has_tabs: memchr::memchr(b'\t', input.text().as_bytes()).is_some(),
         input,
         scanner: None,
         at: 0,
@@ -57,6 +58,8 @@ const OUTSIDE: i64 = -1;
 struct Reader<'a> {
     text: &'a str,
     bytes: &'a [u8],
+    /// Whether there is a tab anywhere, which is rare and has to be looked out for.
+    has_tabs: bool,
     input: &'a Input<'a>,
     /// Scans scalars that go on over several lines, once there is one.
     scanner: Option<Scanner<'a>>,

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::super::decode::scalar_to_json;
 use super::super::resolve::{Resolved, resolve_untagged};
 use super::super::scanner::{Scanner, Token, TokenData};
-use super::Reader;
+use super::{OUTSIDE, Reader};
 
 /// The key that puts another mapping into this one.
 const MERGE: &str = "<<";
@@ -33,9 +33,12 @@ impl<'a> Reader<'a> {
     /// The text between quotes that close on the same line without any escapes, and the place behind them.
     pub(super) fn quoted_on_line(&self, start: usize) -> Option<(&'a str, usize)> {
         let quote = self.byte(start);
-        let line = &self.bytes[start + 1..self.end_of_line(start)];
-        let length = memchr::memchr2(quote, b'\\', line)?;
-        let is_end = line[length] == quote;
+        let rest = self.bytes.get(start + 1..)?;
+        let length = memchr::memchr3(quote, b'\\', b'\n', rest)?;
+        if rest[length] == b'\n' {
+            return None;
+        }
+        let is_end = rest[length] == quote;
         // A backslash means itself between single quotes.
         if quote == b'\'' && !is_end {
             return None;
@@ -91,21 +94,39 @@ impl<'a> Reader<'a> {
 
     /// Where a plain scalar ends on its line: at a colon, or behind its last word.
     pub(super) fn end_of_plain(&self, start: usize) -> Option<usize> {
-        let line = &self.bytes[start..self.end_of_line(start)];
-        let mut end = 0;
-        for (at, byte) in line.iter().enumerate() {
-            match byte {
-                b' ' => {}
-                b'\t' => return None,
-                b':' if self.is_colon(start + at) => {
+        let mut from = start;
+        let mut end = loop {
+            let rest = self.bytes.get(from..)?;
+            let Some(length) = memchr::memchr3(b'\n', b':', b'#', rest) else {
+                break self.bytes.len();
+            };
+            let at = from + length;
+            let follows_blank = at > start && self.byte(at - 1) == b' ';
+            match rest[length] {
+                b'\n' => break at,
+                b':' if self.is_colon(at) => {
                     // A blank before the colon is rare enough.
-                    return (end == at).then_some(start + at);
+                    return (!follows_blank && !self.has_tab(start, at)).then_some(at);
                 }
-                b'#' if at > end => break,
-                _ => end = at + 1,
+                b'#' if follows_blank => break at,
+                _ => from = at + 1,
             }
+        };
+        if self.has_tab(start, end) {
+            return None;
         }
-        Some(start + end)
+        while end > start && self.byte(end - 1) == b' ' {
+            end -= 1;
+        }
+        Some(end)
+    }
+
+    fn has_tab(&self, start: usize, end: usize) -> bool {
+        self.has_tabs
+            && self
+                .bytes
+                .get(start..end)
+                .is_some_and(|part| part.contains(&b'\t'))
     }
 
     fn plain(&mut self, around: i64) -> Option<Value> {
@@ -125,16 +146,48 @@ impl<'a> Reader<'a> {
         }
         self.at = start;
         self.line = memchr::memrchr(b'\n', &self.bytes[..start]).map_or(0, |at| at + 1);
-        let text = self.scan(around, |scanner| scanner.scan_plain_scalar().ok())?;
+        let text = if self.has_tabs || around == OUTSIDE {
+            self.scan(around, |scanner| scanner.scan_plain_scalar().ok())?
+        } else {
+            self.plain_lines(end, around)?
+        };
         self.next_token()?;
         (self.indent <= around).then(|| self.plain_value(&text))?
     }
 
-    fn end_of_blanks(&self, mut at: usize) -> usize {
-        while self.byte(at) == b' ' {
-            at += 1;
+    /// Reads a plain scalar of several lines, of which the first ends at a place, and goes behind it.
+    fn plain_lines(&mut self, first_end: usize, around: i64) -> Option<String> {
+        let mut text = self.kept(self.text.get(self.at..first_end)?);
+        self.at = first_end;
+        loop {
+            let (mut at, mut line, mut breaks) = (self.end_of_blanks(self.at), self.line, 0);
+            while at < self.bytes.len() && self.byte(at) == b'\n' {
+                breaks += 1;
+                line = at + 1;
+                at = self.end_of_blanks(line);
+            }
+            let is_over = at >= self.bytes.len()
+                || breaks == 0
+                || self.byte(at) == b'#'
+                || (at - line) as i64 <= around;
+            if is_over {
+                return Some(text);
+            }
+            let end = self.end_of_plain(at)?;
+            if self.is_colon(end) {
+                return None;
+            }
+            if self.keeps {
+                // One line break is a blank, of more the first goes.
+                match breaks {
+                    1 => text.push(' '),
+                    _ => text.extend(std::iter::repeat_n('\n', breaks - 1)),
+                }
+                text.push_str(self.text.get(at..end)?);
+            }
+            self.at = end;
+            self.line = line;
         }
-        at
     }
 
     /// Reads a literal or folded scalar; see the scanner's for what its parts mean.
@@ -202,9 +255,8 @@ impl<'a> Reader<'a> {
     fn empty_lines(&mut self, indent: usize) -> Option<usize> {
         let mut count = 0;
         loop {
-            while self.column() < indent && self.at < self.bytes.len() && self.byte(self.at) == b' '
-            {
-                self.at += 1;
+            if self.column() < indent {
+                self.at = self.end_of_blanks(self.at).min(self.line + indent);
             }
             match self.bytes.get(self.at) {
                 Some(b'\t') if self.column() < indent => return None,

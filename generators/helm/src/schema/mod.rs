@@ -2,17 +2,22 @@
 //!
 //! The validator is by the author of the one that Helm uses. References to other hosts and to files are not followed.
 
+mod document;
+mod outline;
+mod verdict;
+
 use crate::{
     tree::{ChartTree, NodeId},
     values::map_to_json,
 };
 use boon::{CompileError, Compiler, ErrorKind, SchemaIndex, Schemas, UrlLoader, ValidationError};
+use outline::Outline;
 use serde_json::Value as Json;
 use std::{
     collections::BTreeMap,
     error::Error as StdError,
     fmt::{self, Write},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 use whipstaff_gotemplate::{Map, Value, format};
 
@@ -32,7 +37,15 @@ pub struct SchemaError {
 #[derive(Default)]
 pub(crate) struct Validator {
     /// By the places of the schemas' texts, which live as long as the chart does.
-    compiled: Mutex<BTreeMap<usize, Arc<Result<Compiled, String>>>>,
+    known: Mutex<BTreeMap<usize, Arc<Known>>>,
+}
+
+/// What was made of a schema.
+struct Known {
+    /// Most values meet their schema, and most schemas are plain: then this is all that is needed.
+    outline: Option<Outline>,
+    /// Made when it is first needed.
+    compiled: OnceLock<Result<Compiled, String>>,
 }
 
 impl fmt::Debug for Validator {
@@ -86,16 +99,26 @@ impl Validator {
     }
 
     fn validate_values(&self, schema: &Arc<[u8]>, values: &Map) -> Result<(), String> {
-        let compiled = self.compiled(schema);
-        let compiled = compiled.as_ref().as_ref().map_err(Clone::clone)?;
+        let known = self.known(schema);
+        let outline = known.outline.as_ref();
+        if outline.is_some_and(|outline| outline.certainly_allows(values)) {
+            return Ok(());
+        }
+        let compiled = known.compiled.get_or_init(|| Compiled::new(schema));
+        let compiled = compiled.as_ref().map_err(Clone::clone)?;
         compiled.validate(&Json::Object(map_to_json(values)))
     }
 
-    fn compiled(&self, schema: &Arc<[u8]>) -> Arc<Result<Compiled, String>> {
-        let mut compiled = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
+    fn known(&self, schema: &Arc<[u8]>) -> Arc<Known> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let place = schema.as_ptr() as usize;
-        let entry = compiled.entry(place);
-        Arc::clone(entry.or_insert_with(|| Arc::new(Compiled::new(schema))))
+        let entry = known.entry(place).or_insert_with(|| {
+            Arc::new(Known {
+                outline: Outline::of(schema),
+                compiled: OnceLock::new(),
+            })
+        });
+        Arc::clone(entry)
     }
 }
 
