@@ -9,7 +9,7 @@ use regex::Regex;
 use serde_json::Value as Json;
 use std::{borrow::Cow, collections::HashMap};
 
-/// Most values of an `enum` that are compared with each other.
+/// Most values of an `enum`, and most required names, that are compared with each other.
 const MAX_ENUM: usize = 256;
 /// Most rules: what is referred to is read once for every way of writing the reference.
 const MAX_RULES: usize = 200_000;
@@ -450,10 +450,10 @@ fn plain_address(text: &str) -> Option<()> {
 
 /// Texts that differ.
 fn names(node: &Node<'_>) -> Option<Vec<Box<str>>> {
-    let mut names = Vec::new();
+    let mut names: Vec<Box<str>> = Vec::new();
     for item in node.items()? {
         let name = item.text()?;
-        if names.len() >= MAX_ENUM || names.iter().any(|known: &Box<str>| **known == *name) {
+        if names.len() >= MAX_ENUM || names.iter().any(|known| **known == *name) {
             return None;
         }
         names.push(name.into());
