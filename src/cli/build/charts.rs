@@ -27,7 +27,7 @@ pub(super) struct Charts {
 
 impl ChartInflator for Charts {
     fn inflate(&self, request: &ChartRequest) -> Result<String, Box<dyn Error + Send + Sync>> {
-        let files = self.files(request).map_err(explain)?;
+        let files = self.files(request).map_err(|error| explain(&error))?;
         let mut limits = Limits::default();
         limits.time = TIME_LIMIT;
         let settings = InflateSettings {
@@ -39,14 +39,14 @@ impl ChartInflator for Charts {
             seed: Seed::Random,
             limits,
         };
-        inflate(&files, request, &settings).map_err(|error| explain(error.into()))
+        inflate(&files, request, &settings).map_err(|error| explain(&error.into()))
     }
 
     fn default_values(
         &self,
         request: &ChartRequest,
     ) -> Result<String, Box<dyn Error + Send + Sync>> {
-        let files = self.files(request).map_err(explain)?;
+        let files = self.files(request).map_err(|error| explain(&error))?;
         let values = files
             .get(VALUES_FILE)
             .map(|bytes| String::from_utf8_lossy(bytes));
@@ -96,6 +96,6 @@ fn read_or_fetch(request: &ChartRequest) -> Result<FileTree> {
 }
 
 /// An error with its causes, in one line.
-fn explain(error: anyhow::Error) -> Box<dyn Error + Send + Sync> {
+fn explain(error: &anyhow::Error) -> Box<dyn Error + Send + Sync> {
     format!("{error:#}").into()
 }
