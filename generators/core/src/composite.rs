@@ -206,7 +206,7 @@ mod tests {
         }
     }
 
-    fn part(name: &str, object: &'static str, parameters: Value) -> CompositePart {
+    fn part(name: &str, object: &'static str, parameters: &Value) -> CompositePart {
         CompositePart {
             name: name.to_owned(),
             prepared: Arc::new(One(object)),
@@ -238,7 +238,8 @@ mod tests {
     #[test]
     fn parts_are_merged_in_their_order_each_with_parameters_and_randomness_of_its_own() {
         let own = json!({"shared": {"a": null, "c": 3}});
-        let generated = generate(vec![part("two", "b", own), part("one", "a", json!({}))]).unwrap();
+        let generated =
+            generate(vec![part("two", "b", &own), part("one", "a", &json!({}))]).unwrap();
         let found: Vec<_> = generated
             .objects
             .iter()
@@ -267,8 +268,8 @@ mod tests {
     #[test]
     fn object_of_two_parts_is_refused_with_both_named() {
         let error = generate(vec![
-            part("one", "a", json!({})),
-            part("two", "a", json!({})),
+            part("one", "a", &json!({})),
+            part("two", "a", &json!({})),
         ]);
         let error = error.unwrap_err();
         assert_eq!(
@@ -276,7 +277,7 @@ mod tests {
             "generator `two`: ConfigMap a is generated twice: by `one` (`a.yaml`) and by `two` (`a.yaml`)"
         );
         assert!(error.consulted().clock);
-        let twins = vec![part("one", "a", json!({})), part("one", "b", json!({}))];
+        let twins = vec![part("one", "a", &json!({})), part("one", "b", &json!({}))];
         assert!(generate(twins).is_err());
     }
 }
