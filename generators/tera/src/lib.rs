@@ -27,7 +27,7 @@
 //! | call | arguments |
 //! |---|---|
 //! | `trunc(args=[63, name])` | all by position |
-//! | <code>name &#124; trunc(args=[63])</code> | what is piped comes last, as in a Go pipeline |
+//! | <code>name &#124; trunc(args=&#91;63&#93;)</code> | what is piped comes last, as in a Go pipeline |
 //! | <code>name &#124; trunc(n=63)</code> | a single one may have any name |
 //! | `include(name="x", context=Values)`, `tpl(text=…, context=…)` | these have names; without `context` they get all of the template's own |
 //! | `required(message=…, value=…)`, `lookup(api_version=…, kind=…, namespace=…, name=…)` | these, too |
