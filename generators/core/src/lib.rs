@@ -12,6 +12,7 @@
 //! What comes out can be put together with the output of other generators ([`Composite`]) and changed by transformers
 //! ([`Pipeline`]). The [`guide`] says how to write a generator.
 
+pub mod go_json;
 pub mod guide;
 pub mod yaml;
 

@@ -90,7 +90,7 @@ pub(super) fn format_key(number: f64) -> String {
 }
 
 /// The text `encoding/json` writes for a finite number.
-pub(super) fn format_json(number: f64) -> String {
+pub(crate) fn format_json(number: f64) -> String {
     let decimal = Decimal::shortest(number);
     if number != 0.0 && (number.abs() < 1e-6 || number.abs() >= 1e21) {
         return decimal.scientific(1);

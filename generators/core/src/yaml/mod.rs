@@ -38,6 +38,7 @@ use self::decode::decode;
 use self::direct::Wanted;
 use self::emitter::{Form, KeyOrder, emit};
 pub use self::error::Error;
+pub(crate) use self::go_number::format_json;
 use self::input::Input;
 use self::parser::Parser;
 
@@ -142,7 +143,7 @@ pub fn marshal(value: &Value) -> Result<String, Error> {
     if !json_trip::matters(value) {
         return Ok(to_string(value));
     }
-    let json = json_trip::go_json(value);
+    let json = crate::go_json::to_string(value);
     from_str(&json)
         .map(|value| to_string(&value))
         .map_err(Error::writing)

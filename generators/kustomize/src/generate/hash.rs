@@ -3,11 +3,11 @@
 //! Mirrors `hasher` and `internal/builtins/HashTransformer.go` of kustomize api v0.21.1.
 
 use crate::error::Result;
-use crate::go_text::go_json;
 use crate::node::{Kind, NodeId, to_value};
 use crate::resource::{Resource, Store, annotation};
 use serde_json::{Map, Number, Value};
 use sha2::{Digest as _, Sha256};
+use whipstaff_generator::go_json;
 
 /// How many characters a hash has.
 const LENGTH: usize = 10;
@@ -45,14 +45,14 @@ fn content(store: &Store, resource: &Resource) -> Result<String> {
             "stringData"
         }
         // Go hashes the text of its own node structs here, which no one can depend on.
-        _ => return Ok(go_json(&resource.value(store)?)),
+        _ => return Ok(go_json::to_string(&resource.value(store)?)),
     };
     map.insert("data".to_owned(), field(store, root, "data")?);
     let binary_value = field(store, root, binary)?;
     if binary_value.is_object() {
         map.insert(binary.to_owned(), binary_value);
     }
-    Ok(go_json(&Value::Object(map)))
+    Ok(go_json::to_string(&Value::Object(map)))
 }
 
 fn field(store: &Store, root: NodeId, name: &str) -> Result<Value> {

@@ -5,10 +5,10 @@
 
 use super::json_text::parse_operations;
 use crate::error::{Result, fail, over_limit};
-use crate::go_text::go_json;
 use crate::limits::{MAX_PATCH_OPERATIONS, MAX_PATCHED_BYTES, MAX_PATH_PARTS};
 use crate::node::{Arena, NodeId, from_value};
 use serde_json::{Map, Number, Value};
+use whipstaff_generator::go_json;
 
 /// The operations of a patch.
 #[derive(Debug, Clone, Default)]
@@ -247,7 +247,7 @@ impl<'a> Operation<'a> {
         let value = get_from(container, &key)
             .map_err(|problem| fail(format!("error in copy for from: '{from}': {problem}")))?;
         let value = value.cloned().unwrap_or_default();
-        *copied += go_json(&value).len();
+        *copied += go_json::to_string(&value).len();
         if *copied > MAX_PATCHED_BYTES {
             return Err(over_limit("bytes copied by a patch", MAX_PATCHED_BYTES));
         }
@@ -362,7 +362,9 @@ fn remove_from(container: &mut Value, key: &str) -> std::result::Result<Value, S
 /// Whether two values are equal; numbers are when they are written equally.
 fn is_equal(first: &Value, second: &Value) -> bool {
     match (first, second) {
-        (Value::Number(_), Value::Number(_)) => go_json(first) == go_json(second),
+        (Value::Number(_), Value::Number(_)) => {
+            go_json::to_string(first) == go_json::to_string(second)
+        }
         (Value::Array(first), Value::Array(second)) => {
             first.len() == second.len() && first.iter().zip(second).all(|(a, b)| is_equal(a, b))
         }

@@ -3,9 +3,10 @@
 //! Mirrors `setValueInStructuredData` in `filters/replacement` of kustomize api v0.21.1.
 
 use crate::error::Result;
-use crate::go_text::{go_json, go_json_indented};
+use crate::go_text::go_json_indented;
 use crate::node::{Create, Kind, NodeId, emit, match_path, parse_document, to_value};
 use crate::resource::Store;
+use whipstaff_generator::go_json;
 
 /// Sets a field inside of a text that a path leads through; false where the path leads through none.
 pub(super) fn set_inside_text(
@@ -83,6 +84,6 @@ fn print(store: &Store, node: NodeId, original: &str) -> Result<String> {
     if original.contains('\n') && original.contains("  ") {
         Ok(go_json_indented(&value))
     } else {
-        Ok(go_json(&value))
+        Ok(go_json::to_string(&value))
     }
 }

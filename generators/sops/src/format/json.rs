@@ -10,6 +10,7 @@ use super::Format;
 use crate::error::SopsError;
 use crate::metadata::METADATA_KEY;
 use crate::tree::{Documents, Extent, Node, utf8};
+use whipstaff_generator::go_json;
 
 pub(super) fn read(text: &str) -> Result<(Documents, Option<Node>), SopsError> {
     // The reader has a limit of its own for levels, and the last of several equal keys wins, which the code of the file shows.
@@ -71,8 +72,8 @@ fn write_node(text: &mut String, node: &Node, key: &str, depth: usize) -> Result
             let _ = write!(text, "{number}");
         }
         Node::Float(number) => text.push_str(&float(*number)?),
-        Node::Text(bytes) => string(text, utf8(bytes, key)?),
-        Node::Time(time) => string(text, time),
+        Node::Text(bytes) => go_json::push_string(text, utf8(bytes, key)?),
+        Node::Time(time) => go_json::push_string(text, time),
         Node::List(items) => {
             text.push('[');
             for (at, item) in items.iter().enumerate() {
@@ -91,7 +92,7 @@ fn write_node(text: &mut String, node: &Node, key: &str, depth: usize) -> Result
             for (at, (key, value)) in entries.enumerate() {
                 empty = false;
                 start_line(text, at, depth + 1);
-                string(text, key);
+                go_json::push_string(text, key);
                 text.push_str(": ");
                 write_node(text, value, key, depth + 1)?;
             }
@@ -119,41 +120,10 @@ fn end_line(text: &mut String, empty: bool, depth: usize) {
     }
 }
 
-/// A string with the escapes of Go's `encoding/json`, which keep it harmless in HTML.
-fn string(text: &mut String, value: &str) {
-    text.push('"');
-    for letter in value.chars() {
-        match letter {
-            '"' => text.push_str("\\\""),
-            '\\' => text.push_str("\\\\"),
-            '\n' => text.push_str("\\n"),
-            '\r' => text.push_str("\\r"),
-            '\t' => text.push_str("\\t"),
-            '\x08' => text.push_str("\\b"),
-            '\x0C' => text.push_str("\\f"),
-            '\0'..='\x1F' | '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => {
-                // Writing to a string cannot fail.
-                let _ = write!(text, "\\u{:04x}", u32::from(letter));
-            }
-            _ => text.push(letter),
-        }
-    }
-    text.push('"');
-}
-
 /// A float as Go's `encoding/json` writes it: with an exponent if it is very small or large.
 fn float(number: f64) -> Result<String, SopsError> {
     if !number.is_finite() {
         return Err(Format::Json.output("a number is not finite"));
     }
-    let size = number.abs();
-    if size == 0.0 || (1e-6..1e21).contains(&size) {
-        return Ok(number.to_string());
-    }
-    let text = format!("{number:e}");
-    Ok(if text.contains("e-") {
-        text
-    } else {
-        text.replace('e', "e+")
-    })
+    Ok(go_json::float_text(number))
 }
