@@ -179,10 +179,6 @@ impl Exchange {
             }
             Value::List(list) if list.list_type() == ListType::Byte => {
                 runtime.step(list.len() as u64 / BYTES_PER_STEP)?;
-                let byte = |item: &Value| match item {
-                    Value::Uint(_, byte) => *byte as u8,
-                    _ => 0,
-                };
                 let bytes: Vec<u8> = list.iter().map(byte).collect();
                 let weight = Weight::text(bytes.len());
                 Ok(self.keep(tera::Value::bytes(bytes), Some(value), weight))
@@ -208,11 +204,7 @@ impl Exchange {
                     return Ok(self.keep(data, Some(value), weight));
                 }
                 if let Some(entries) = host.entries() {
-                    let text = |key: Value| match key {
-                        Value::String(text) => text.to_text().into_owned(),
-                        other => printed(&other),
-                    };
-                    let entries = entries.into_iter().map(|(key, item)| (text(key), item));
+                    let entries = entries.into_iter().map(|(key, item)| (key_text(key), item));
                     return self.give_map(value, entries, met, runtime, depth);
                 }
                 // Bytes print as text and, unlike text, can be told apart when they come back.
@@ -381,6 +373,21 @@ impl Exchange {
             self.keep(value.clone(), None, weight);
         }
         Ok(weight)
+    }
+}
+
+/// The item of a list of bytes.
+fn byte(item: &Value) -> u8 {
+    match item {
+        Value::Uint(_, byte) => *byte as u8,
+        _ => 0,
+    }
+}
+
+fn key_text(key: Value) -> String {
+    match key {
+        Value::String(text) => text.to_text().into_owned(),
+        other => printed(&other),
     }
 }
 

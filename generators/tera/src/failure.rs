@@ -103,17 +103,7 @@ pub(crate) fn compile_error(error: &Error, templates: &[Template]) -> TeraCompil
         }
         _ => {}
     }
-    // Unknown names are told as a text: `error: message`, ` --> name:line:column`, and the line itself.
-    let first = message.split("\n\n").next().unwrap_or_default();
-    let mut lines = first.lines();
-    let told = lines
-        .next()
-        .and_then(|line| line.strip_prefix("error: "))
-        .unwrap_or(first);
-    let place = lines
-        .next()
-        .and_then(|line| line.trim_start().strip_prefix("--> "))
-        .and_then(|place| compiled_place(place, templates));
+    let (told, place) = told(&message, templates);
     if let Some((template, at)) = place {
         return placed(template, at, told);
     }
@@ -133,6 +123,21 @@ pub(crate) fn compile_error(error: &Error, templates: &[Template]) -> TeraCompil
             message: told.to_owned(),
         },
     }
+}
+
+/// What a message says and where. Unknown names are told as a text: `error: message`, ` --> name:line:column`, and the line itself.
+fn told<'m, 't>(
+    message: &'m str,
+    templates: &'t [Template],
+) -> (&'m str, Option<(&'t Template, usize)>) {
+    let first = message.split("\n\n").next().unwrap_or_default();
+    let mut lines = first.lines();
+    let told = lines.next().and_then(|line| line.strip_prefix("error: "));
+    let place = lines
+        .next()
+        .and_then(|line| line.trim_start().strip_prefix("--> "))
+        .and_then(|place| compiled_place(place, templates));
+    (told.unwrap_or(first), place)
 }
 
 /// The place in a compiled text that `name:line:column` tells, with both counted from one and columns in characters.
@@ -183,24 +188,14 @@ pub(crate) fn execute_error(
     };
     let mut text = place.frame() + &message;
     let mut outermost = place;
-    if report.is_some() {
-        let report = error.to_string();
-        let callers = report
-            .lines()
-            .filter_map(|line| line.strip_prefix(CALLED_FROM));
-        for caller in callers {
-            let Some((template, at)) = compiled_place(caller, templates) else {
-                continue;
-            };
-            let caller = caller_at(template, at);
-            let what = if caller.text.starts_with('<') {
-                "component"
-            } else {
-                "include"
-            };
-            text = format!("{}error calling {what}: {text}", caller.frame());
-            outermost = caller;
-        }
+    for caller in callers(error, templates) {
+        let what = if caller.text.starts_with('<') {
+            "component"
+        } else {
+            "include"
+        };
+        text = format!("{}error calling {what}: {text}", caller.frame());
+        outermost = caller;
     }
     let raised = failure
         .filter(|failed| failed.error.kind == FunctionErrorKind::Raised)
@@ -213,6 +208,20 @@ pub(crate) fn execute_error(
         line: outermost.line,
         column: outermost.column,
     }
+}
+
+/// The places that led to an error that has a report, the innermost first.
+fn callers<'t>(error: &Error, templates: &'t [Template]) -> Vec<Snippet<'t>> {
+    if !matches!(error.kind(), ErrorKind::RenderingError(_)) {
+        return Vec::new();
+    }
+    let report = error.to_string();
+    report
+        .lines()
+        .filter_map(|line| line.strip_prefix(CALLED_FROM))
+        .filter_map(|caller| compiled_place(caller, templates))
+        .map(|(template, at)| caller_at(template, at))
+        .collect()
 }
 
 /// Where a path such as `a.b.c` ends; Tera tells only its first part.

@@ -295,6 +295,10 @@ fn register_bounded(tera: &mut Tera) {
             })
         },
     );
+    register_bounded_lists(tera);
+}
+
+fn register_bounded_lists(tera: &mut Tera) {
     tera.register_filter("str", |value: TeraValue, _: Kwargs, _: &State<'_>| {
         in_session(By::Function("str"), |session| session.produce(&value))
             .map(|()| value.to_string())

@@ -233,21 +233,7 @@ fn builtin_transformer(
     value: Value,
 ) -> Result<Option<Transformer>> {
     let config: Config = unmarshal(value, &schema::PLUGIN)?;
-    let needed = || {
-        config
-            .field_specs
-            .clone()
-            .ok_or_else(|| fail("fieldSpecs is not expected to be nil"))
-    };
     let specs = config.field_specs.clone().unwrap_or_default();
-    let prefix = || -> Result<Transformer> {
-        let (text, specs) = (config.prefix.clone(), needed()?);
-        Ok(Transformer::Prefix { text, specs })
-    };
-    let suffix = || -> Result<Transformer> {
-        let (text, specs) = (config.suffix.clone(), needed()?);
-        Ok(Transformer::Suffix { text, specs })
-    };
     let entries = |entries: &BTreeMap<String, String>, specs| Transformer::Entries {
         entries: entries.clone(),
         specs,
@@ -278,9 +264,9 @@ fn builtin_transformer(
             &config.paths,
             &config.patches,
         )?),
-        "PrefixTransformer" => prefix()?,
-        "SuffixTransformer" => suffix()?,
-        "PrefixSuffixTransformer" => Transformer::Many(vec![prefix()?, suffix()?]),
+        "PrefixTransformer" => prefix(&config)?,
+        "SuffixTransformer" => suffix(&config)?,
+        "PrefixSuffixTransformer" => Transformer::Many(vec![prefix(&config)?, suffix(&config)?]),
         "ReplacementTransformer" => {
             Transformer::Replacements(load_replacements(loader, &config.replacements)?)
         }
@@ -291,6 +277,22 @@ fn builtin_transformer(
         "ValueAddTransformer" => value_transformer(loader, config)?,
         _ => return Ok(None),
     }))
+}
+
+fn prefix(config: &Config) -> Result<Transformer> {
+    let (text, specs) = (config.prefix.clone(), required_specs(config)?);
+    Ok(Transformer::Prefix { text, specs })
+}
+
+fn suffix(config: &Config) -> Result<Transformer> {
+    let (text, specs) = (config.suffix.clone(), required_specs(config)?);
+    Ok(Transformer::Suffix { text, specs })
+}
+
+/// Prefixes and suffixes have no fields of their own.
+fn required_specs(config: &Config) -> Result<FieldSpecs> {
+    let specs = config.field_specs.clone();
+    specs.ok_or_else(|| fail("fieldSpecs is not expected to be nil"))
 }
 
 fn value_transformer(loader: &Loader<'_>, config: Config) -> Result<Transformer> {

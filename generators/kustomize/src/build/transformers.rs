@@ -10,7 +10,8 @@ use crate::error::{BuildError, Result, fail};
 use crate::files::Loader;
 use crate::go_text::go_quote;
 use crate::kustomization::{
-    Label, Mode, Patch, PatchOptions, Replacement, ReplacementField, Selector, decode, schema,
+    Kustomization, Label, Mode, Patch, PatchOptions, Replacement, ReplacementField, Selector,
+    decode, schema,
 };
 use crate::patch::JsonPatch;
 use crate::resource::{Resource, Store, annotation, read_objects, read_text};
@@ -41,32 +42,8 @@ impl Session<'_> {
         );
         add("PatchTransformer", self.patches(target)?);
         let kustomization = target.kustomization();
-        if !kustomization.namespace.is_empty() {
-            add(
-                "NamespaceTransformer",
-                vec![Transformer::Namespace {
-                    namespace: kustomization.namespace.clone(),
-                    specs: configuration.namespace.clone(),
-                    unset_only: false,
-                    subjects: RoleBindingSubjects::DefaultOnly,
-                }],
-            );
-        }
-        if !kustomization.name_prefix.is_empty() {
-            let text = kustomization.name_prefix.clone();
-            let specs = configuration.name_prefix.clone();
-            add(
-                "PrefixTransformer",
-                vec![Transformer::Prefix { text, specs }],
-            );
-        }
-        if !kustomization.name_suffix.is_empty() {
-            let text = kustomization.name_suffix.clone();
-            let specs = configuration.name_suffix.clone();
-            add(
-                "SuffixTransformer",
-                vec![Transformer::Suffix { text, specs }],
-            );
+        for (kind, transformer) in names(kustomization, configuration) {
+            add(kind, vec![transformer]);
         }
         add("LabelTransformer", labels(target, configuration)?);
         if !kustomization.common_annotations.is_empty() {
@@ -264,6 +241,34 @@ fn allow(store: &mut Store, patches: &[Resource], options: &PatchOptions) -> Res
     Ok(())
 }
 
+/// What changes namespaces and names, and the kind that each stands for.
+fn names(
+    kustomization: &Kustomization,
+    configuration: &Configuration,
+) -> Vec<(&'static str, Transformer)> {
+    let mut names = Vec::new();
+    if !kustomization.namespace.is_empty() {
+        let namespace = Transformer::Namespace {
+            namespace: kustomization.namespace.clone(),
+            specs: configuration.namespace.clone(),
+            unset_only: false,
+            subjects: RoleBindingSubjects::DefaultOnly,
+        };
+        names.push(("NamespaceTransformer", namespace));
+    }
+    if !kustomization.name_prefix.is_empty() {
+        let text = kustomization.name_prefix.clone();
+        let specs = configuration.name_prefix.clone();
+        names.push(("PrefixTransformer", Transformer::Prefix { text, specs }));
+    }
+    if !kustomization.name_suffix.is_empty() {
+        let text = kustomization.name_suffix.clone();
+        let specs = configuration.name_suffix.clone();
+        names.push(("SuffixTransformer", Transformer::Suffix { text, specs }));
+    }
+    names
+}
+
 fn labels(target: &Target<'_>, configuration: &Configuration) -> Result<Vec<Transformer>> {
     let kustomization = target.kustomization();
     let common = kustomization.common_labels.clone().unwrap_or_default();
@@ -364,7 +369,7 @@ pub(super) fn load_json_patch(
         text.clone()
     } else {
         let value = yaml::from_str(&text).map_err(|error| fail(error.to_string()))?;
-        crate::go_text::go_json(&value)
+        whipstaff_generator::go_json::to_string(&value)
     };
     let operations =
         JsonPatch::parse(&text).map_err(|error| error.within(format!("decoding {json}")))?;

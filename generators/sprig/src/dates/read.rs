@@ -125,6 +125,19 @@ impl Fields {
             Element::UnderYearDay | Element::ZeroYearDay => {
                 self.day_of_year = Some(day_of_year(rest, element == Element::ZeroYearDay)?);
             }
+            _ => return self.time_element(element, rest, layout),
+        }
+        Ok(())
+    }
+
+    /// What does not concern the date.
+    fn time_element(
+        &mut self,
+        element: Element,
+        rest: &mut &[u8],
+        layout: &[u8],
+    ) -> Result<(), Mistake> {
+        match element {
             Element::Hour => self.hour = within(number(rest, false)?, 0, 23, "hour")?,
             Element::Hour12 | Element::ZeroHour12 => {
                 let hour = number(rest, element == Element::ZeroHour12)?;
@@ -147,6 +160,7 @@ impl Fields {
                 self.nanoseconds = nanoseconds(take(rest, count + 1)?)?;
             }
             Element::FractionNines(..) => self.fraction(rest)?,
+            _ => return Err(BAD),
         }
         Ok(())
     }
