@@ -13,6 +13,7 @@ mod dialect;
 mod environment;
 mod function;
 mod host;
+mod list;
 mod stack;
 mod value;
 
@@ -28,6 +29,7 @@ pub use execute::{
 };
 pub use function::{Function, FunctionError, FunctionErrorKind, FunctionTable, Signature, Type};
 pub use host::{Host, Method, MethodCall};
+pub use list::{List, ListType};
 pub use parse::{Delimiters, ParseError};
 pub use stack::{grow_stack, with_stack};
-pub use value::{Bytes, IntKind, Kind, List, ListType, Map, MapType, MapZero, UintKind, Value};
+pub use value::{Bytes, IntKind, Kind, Map, MapType, MapZero, UintKind, Value};

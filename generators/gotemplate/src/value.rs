@@ -1,6 +1,6 @@
 //! Values as Go's templates see them.
 
-use crate::{Host, grow_stack};
+use crate::{Host, List, ListType, grow_stack};
 use std::{cell::RefCell, collections::BTreeMap, fmt, ops::Deref, rc::Rc};
 
 /// A value. Cloning is cheap and shares maps, as assigning does in Go.
@@ -376,78 +376,6 @@ impl fmt::Debug for Bytes {
 impl fmt::Display for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.to_text())
-    }
-}
-
-/// A Go slice. Nothing that a template can do changes an element in place, so the elements are shared and immutable.
-#[derive(Clone, Debug)]
-pub struct List {
-    /// None only while it is dropped.
-    items: Option<Rc<[Value]>>,
-    list_type: ListType,
-}
-
-impl Drop for List {
-    fn drop(&mut self) {
-        // Lists may be nested deeper than the native stack is.
-        if let Some(items) = self
-            .items
-            .take()
-            .filter(|items| Rc::strong_count(items) == 1)
-        {
-            grow_stack(|| drop(items));
-        }
-    }
-}
-
-/// The type of a slice.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ListType {
-    /// `[]interface {}`.
-    Any,
-    /// `[]string`.
-    String,
-    /// `[]int`.
-    Int,
-    /// `[]uint8`, that is, bytes.
-    Byte,
-    /// Another type, by its Go name: `[]*chart.Dependency`.
-    Named(&'static str),
-}
-
-impl ListType {
-    /// The Go name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Any => "[]interface {}",
-            Self::String => "[]string",
-            Self::Int => "[]int",
-            Self::Byte => "[]uint8",
-            Self::Named(name) => name,
-        }
-    }
-}
-
-impl List {
-    /// A slice of a type.
-    pub fn new(list_type: ListType, items: Vec<Value>) -> Self {
-        Self {
-            items: Some(items.into()),
-            list_type,
-        }
-    }
-
-    /// The type.
-    pub fn list_type(&self) -> ListType {
-        self.list_type
-    }
-}
-
-impl Deref for List {
-    type Target = [Value];
-
-    fn deref(&self) -> &[Value] {
-        self.items.as_deref().unwrap_or_default()
     }
 }
 

@@ -6,7 +6,7 @@ use serde_json::{Map as JsonMap, Value as Json};
 use std::{any::Any, collections::BTreeMap, sync::Arc};
 use whipstaff_generator::yaml;
 use whipstaff_gotemplate::{
-    Dialect, FunctionError, Host, Kind, List, ListType, Method, Signature, Type, UintKind, Value,
+    Dialect, FunctionError, Host, Kind, List, Method, Signature, Type, Value,
 };
 use whipstaff_sprig::glob::Glob;
 
@@ -29,6 +29,12 @@ impl Files {
 
     fn get(&self, path: &str) -> &[u8] {
         self.files.get(path).map_or(&[], |data| data)
+    }
+
+    /// A file's bytes; absent keys give the zero of the element type.
+    fn bytes(&self, path: &str) -> Value {
+        let data = self.files.get(path);
+        Value::List(List::of_bytes(data.map(Arc::clone).unwrap_or_default()))
     }
 
     /// A pattern that cannot be read matches everything.
@@ -99,12 +105,8 @@ fn on_path(
     call(files(host)?, &path.to_text())
 }
 
-fn bytes(data: &[u8]) -> Value {
-    let items = data
-        .iter()
-        .map(|byte| Value::Uint(UintKind::Uint8, u64::from(*byte)))
-        .collect();
-    Value::List(List::new(ListType::Byte, items))
+fn bytes(data: &Arc<[u8]>) -> Value {
+    Value::List(List::of_bytes(Arc::clone(data)))
 }
 
 impl Host for Files {
@@ -141,7 +143,7 @@ impl Host for Files {
             "GetBytes" => Method {
                 signature: TEXT,
                 call: |host, _, arguments| {
-                    on_path(host, arguments, |files, path| Ok(bytes(files.get(path))))
+                    on_path(host, arguments, |files, path| Ok(files.bytes(path)))
                 },
             },
             "Glob" => Method {
@@ -169,8 +171,7 @@ impl Host for Files {
     }
 
     fn field(&self, name: &str) -> Option<Value> {
-        // Absent keys give the zero of the element type.
-        Some(bytes(self.get(name)))
+        Some(self.bytes(name))
     }
 
     fn entries(&self) -> Option<Vec<(Value, Value)>> {

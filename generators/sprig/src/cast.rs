@@ -33,8 +33,7 @@ pub(crate) fn to_text(runtime: &mut dyn Runtime, value: &Value) -> Result<Bytes,
     Ok(match value {
         Value::String(text) => text.clone(),
         Value::List(list) if list.list_type() == ListType::Byte => {
-            let bytes: Vec<u8> = list.iter().map(|item| to_int64(item) as u8).collect();
-            bytes.into()
+            list.to_bytes().unwrap_or_default().as_ref().into()
         }
         other => print(runtime, other)?.into(),
     })

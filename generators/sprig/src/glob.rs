@@ -6,8 +6,9 @@
 use regex_automata::{
     Anchored, Input,
     meta::{self, Regex},
+    nfa::thompson::WhichCaptures,
 };
-use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, Repetition};
+use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange, Hir, Repetition};
 
 /// Bytes that a pattern may have.
 const MAX_PATTERN_LENGTH: usize = 64 << 10;
@@ -57,7 +58,13 @@ impl Glob {
             return Err(GlobError::TooLarge);
         }
         let hir = Parser::new(pattern, separators).run()?;
-        let config = meta::Config::new().nfa_size_limit(Some(PATTERN_SIZE_LIMIT));
+        // A pattern is put to some names once: automata would cost more than they spare.
+        let config = meta::Config::new()
+            .nfa_size_limit(Some(PATTERN_SIZE_LIMIT))
+            .which_captures(WhichCaptures::Implicit)
+            .dfa(false)
+            .onepass(false)
+            .hybrid(false);
         let builder = meta::Builder::new().configure(config).build_from_hir(&hir);
         Ok(Self {
             regex: builder.map_err(|_| GlobError::TooLarge)?,
@@ -197,7 +204,7 @@ fn class(ranges: impl Iterator<Item = (char, char)>, is_negated: bool) -> Hir {
     if is_negated {
         class.negate();
     }
-    Hir::class(Class::Unicode(class))
+    crate::regex::class_hir(class)
 }
 
 fn many(hir: Hir) -> Hir {

@@ -2,14 +2,13 @@
 
 use crate::{
     base_encoding::base64,
-    cast::to_int64,
     equality::{MAX_VALUE_DEPTH, too_deep},
     lists::{charge_items, is_nil_list},
     runes::ERROR,
 };
 use serde_json::{Number, Value as Json};
 use whipstaff_gotemplate::{
-    Bytes, FunctionError, Host, IntKind, Kind, List, ListType, Map, Runtime, Value, format,
+    Bytes, FunctionError, Host, IntKind, Kind, List, Map, Runtime, Value, format,
 };
 
 /// How JSON is written.
@@ -88,10 +87,12 @@ fn document(
             Json::String(crate::runes::text_of(text))
         }
         Value::List(list) if is_nil_list(list) && form == Form::Json => Json::Null,
-        Value::List(list) if list.list_type() == ListType::Byte && form == Form::Json => {
-            Json::String(byte_text(list))
-        }
         Value::List(list) => {
+            if form == Form::Json
+                && let Some(bytes) = list.to_bytes()
+            {
+                return Ok(Json::String(base64(&bytes)));
+            }
             charge_items(runtime, list.len())?;
             let items = list.iter().map(|item| document(runtime, item, form, depth));
             Json::Array(items.collect::<Result<_, _>>()?)
@@ -145,11 +146,6 @@ fn float_text(number: f64) -> String {
 }
 
 /// How `encoding/json` writes bytes.
-fn byte_text(list: &List) -> String {
-    let bytes: Vec<u8> = list.iter().map(|item| to_int64(item) as u8).collect();
-    base64(&bytes)
-}
-
 struct Writer {
     out: String,
     style: Style,
@@ -167,12 +163,14 @@ impl Writer {
             Value::Float(number) => return Err(unsupported_number(*number)),
             Value::String(text) => self.text(runtime, text)?,
             Value::List(list) if is_nil_list(list) => self.out.push_str("null"),
-            Value::List(list) if list.list_type() == ListType::Byte => {
-                self.out.push('"');
-                self.out.push_str(&byte_text(list));
-                self.out.push('"');
-            }
-            Value::List(list) => self.list(runtime, list)?,
+            Value::List(list) => match list.to_bytes() {
+                Some(bytes) => {
+                    self.out.push('"');
+                    self.out.push_str(&base64(&bytes));
+                    self.out.push('"');
+                }
+                None => self.list(runtime, list)?,
+            },
             Value::Map(map) => self.map(runtime, map)?,
             Value::Host(host) => self.document(runtime, &host_document(&**host)?)?,
         }

@@ -3,11 +3,12 @@
 
 use crate::readable::Readable;
 use serde_json::Value as Json;
+use std::sync::Arc;
 use whipstaff_generator::LookupQuestion;
 use whipstaff_gotemplate::{
-    Dialect, Function, FunctionError, FunctionTable, List, ListType, Runtime, Signature,
+    Dialect, Function, FunctionError, FunctionTable, List, Runtime, Signature,
     Type::{Any, String as Text},
-    UintKind, Value, grow_stack,
+    Value, grow_stack,
 };
 use whipstaff_sprig::{COMPONENT_VALUE, component_functions};
 
@@ -152,9 +153,7 @@ fn read_file(runtime: &mut dyn Runtime, a: &[Value]) -> Outcome {
         return Err(FunctionError::new(format!("file {path} does not exist")));
     };
     runtime.charge(content.len().saturating_mul(size_of::<Value>()))?;
-    let byte = |byte: &u8| Value::Uint(UintKind::Uint8, u64::from(*byte));
-    let bytes = content.iter().map(byte).collect();
-    Ok(Value::List(List::new(ListType::Byte, bytes)))
+    Ok(Value::List(List::of_bytes(Arc::clone(content))))
 }
 
 fn question(a: &[Value], local: bool) -> LookupQuestion {

@@ -17,7 +17,7 @@
 use indexmap::IndexMap;
 use std::collections::{BTreeMap, HashMap};
 use tera::value::{Key, ValueKind};
-use whipstaff_gotemplate::{Bytes, FunctionError, ListType, Map, MapType, Runtime, Value};
+use whipstaff_gotemplate::{Bytes, FunctionError, Map, MapType, Runtime, Value};
 
 /// Deepest nesting of a value that a Tera template gets or makes.
 pub const MAX_VALUE_DEPTH: u32 = 600;
@@ -177,13 +177,13 @@ impl Exchange {
                 };
                 Ok((shown, Weight::text(text.len())))
             }
-            Value::List(list) if list.list_type() == ListType::Byte => {
-                runtime.step(list.len() as u64 / BYTES_PER_STEP)?;
-                let bytes: Vec<u8> = list.iter().map(byte).collect();
-                let weight = Weight::text(bytes.len());
-                Ok(self.keep(tera::Value::bytes(bytes), Some(value), weight))
-            }
             Value::List(list) => {
+                if let Some(bytes) = list.to_bytes() {
+                    runtime.step(bytes.len() as u64 / BYTES_PER_STEP)?;
+                    let weight = Weight::text(bytes.len());
+                    let shown = tera::Value::bytes(bytes.into_owned());
+                    return Ok(self.keep(shown, Some(value), weight));
+                }
                 let mut weight = Weight::text(0);
                 let mut items = Vec::with_capacity(list.len());
                 for item in list.iter() {
@@ -377,13 +377,6 @@ impl Exchange {
 }
 
 /// The item of a list of bytes.
-fn byte(item: &Value) -> u8 {
-    match item {
-        Value::Uint(_, byte) => *byte as u8,
-        _ => 0,
-    }
-}
-
 fn key_text(key: Value) -> String {
     match key {
         Value::String(text) => text.to_text().into_owned(),

@@ -242,11 +242,10 @@ impl Printer {
     }
 
     fn list(&mut self, list: &List, verb: char) {
-        if list.list_type() == ListType::Byte
-            && (self.depth == 1 && matches!(verb, 'v' | 'd')
-                || matches!(verb, 's' | 'q' | 'x' | 'X'))
-        {
-            return self.bytes(list, verb);
+        let as_bytes =
+            self.depth == 1 && matches!(verb, 'v' | 'd') || matches!(verb, 's' | 'q' | 'x' | 'X');
+        if as_bytes && let Some(bytes) = list.to_bytes() {
+            return self.bytes(&bytes, verb);
         }
         let (open, separator, close) = self.brackets(list.list_type().name());
         self.write(open.as_bytes());
@@ -270,17 +269,9 @@ impl Printer {
         }
     }
 
-    fn bytes(&mut self, list: &List, verb: char) {
-        let byte = |item: &Value| {
-            if let Value::Uint(_, byte) = item {
-                *byte as u8
-            } else {
-                0
-            }
-        };
-        let bytes: Vec<u8> = list.iter().map(byte).collect();
+    fn bytes(&mut self, bytes: &[u8], verb: char) {
         if !matches!(verb, 'v' | 'd') {
-            return self.string(&bytes, verb);
+            return self.string(bytes, verb);
         }
         let (open, separator, close) = self.brackets("[]byte");
         self.write(open.as_bytes());

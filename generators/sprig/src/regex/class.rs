@@ -1,6 +1,12 @@
 //! Sets of characters.
 
-use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind};
+use regex_syntax::{
+    hir::{Class, ClassBytes, ClassBytesRange, ClassUnicode, ClassUnicodeRange, Hir, HirKind},
+    utf8::Utf8Sequences,
+};
+
+/// Sets of characters that take at most as many sequences of ranges of bytes are compiled as those.
+const FEW_SEQUENCES: usize = 16;
 
 /// Ranges of code points, both ends included. Surrogates may occur; they match nothing.
 #[derive(Debug, Default, Clone)]
@@ -19,6 +25,41 @@ const DIGIT: &[(u8, u8)] = &[(b'0', b'9')];
 const WORD: &[(u8, u8)] = &[(b'0', b'9'), (b'A', b'Z'), (b'_', b'_'), (b'a', b'z')];
 /// `\s`, which has no vertical tab.
 const BLANK: &[(u8, u8)] = &[(b'\t', b'\n'), (0x0c, b'\r'), (b' ', b' ')];
+
+/// The expression of `.`.
+pub(super) fn any_character(with_line_feed: bool) -> Hir {
+    let mut excepted = ClassUnicode::empty();
+    if !with_line_feed {
+        excepted.push(ClassUnicodeRange::new('\n', '\n'));
+    }
+    excepted.negate();
+    compiled(excepted)
+}
+
+/// A class that is cheap to compile. The compiler keeps a table of 10,000 entries for sets of characters beyond ASCII, which costs more
+/// than the rest of a short expression; the most frequent ones (`.`, `[^/]`) are few ranges of bytes.
+pub(crate) fn compiled(class: ClassUnicode) -> Hir {
+    if class.is_ascii() {
+        return Hir::class(Class::Unicode(class));
+    }
+    let sequences = class
+        .iter()
+        .flat_map(|range| Utf8Sequences::new(range.start(), range.end()));
+    let few: Vec<_> = sequences.take(FEW_SEQUENCES + 1).collect();
+    if few.is_empty() || few.len() > FEW_SEQUENCES {
+        return Hir::class(Class::Unicode(class));
+    }
+    let bytes = |sequence: &regex_syntax::utf8::Utf8Sequence| {
+        let ranges = sequence.as_slice().iter();
+        Hir::concat(
+            ranges
+                .map(|range| ClassBytesRange::new(range.start, range.end))
+                .map(|range| Hir::class(Class::Bytes(ClassBytes::new([range]))))
+                .collect(),
+        )
+    };
+    Hir::alternation(few.iter().map(bytes).collect())
+}
 
 /// The class of `\d`, `\D`, `\s`, `\S`, `\w` and `\W`.
 pub(super) fn perl_group(letter: u8) -> Option<Group> {
@@ -140,7 +181,7 @@ impl Set {
 
     /// The expression that matches one character of it.
     pub(super) fn hir(&self) -> Hir {
-        Hir::class(Class::Unicode(self.class()))
+        compiled(self.class())
     }
 
     fn of(class: &ClassUnicode) -> Self {

@@ -10,6 +10,7 @@ mod haystack;
 mod parser;
 mod program;
 
+pub(crate) use class::compiled as class_hir;
 pub(crate) use functions::functions;
 pub use parser::SyntaxError;
 pub use program::{Program, ProgramError};

@@ -1,7 +1,7 @@
 //! Go's expression syntax, read into the automata's intermediate form.
 
-use super::class::{Set, perl_group, posix_group};
-use regex_syntax::hir::{Capture, Dot, Hir, Look, Repetition};
+use super::class::{Set, any_character, perl_group, posix_group};
+use regex_syntax::hir::{Capture, Hir, Look, Repetition};
 
 /// An expression in the form that automata are built from.
 #[derive(Debug)]
@@ -186,12 +186,7 @@ impl Parser<'_> {
                 b'$' => self.look(1, Look::End, Look::EndLF),
                 b'.' => {
                     self.at += 1;
-                    let dot = if self.flags.dot_is_any {
-                        Dot::AnyChar
-                    } else {
-                        Dot::AnyCharExceptLF
-                    };
-                    self.push(Hir::dot(dot));
+                    self.push(any_character(self.flags.dot_is_any));
                 }
                 b'[' => self.class()?,
                 b'*' | b'+' | b'?' | b'{' => match self.counts(byte, start)? {

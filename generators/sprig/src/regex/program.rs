@@ -81,6 +81,9 @@ impl Program {
         let parsed = parse(expression)?;
         let config = meta::Config::new()
             .nfa_size_limit(Some(PROGRAM_SIZE_LIMIT))
+            // Most expressions see a few short texts: what is built on demand is enough.
+            .dfa(false)
+            .onepass(false)
             .hybrid_cache_capacity(SEARCH_CACHE_LIMIT);
         let regex = meta::Builder::new()
             .configure(config)
