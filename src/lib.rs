@@ -28,6 +28,7 @@ mod inflate;
 mod lease;
 mod metrics;
 mod operator;
+mod remote;
 mod source;
 mod status;
 mod telemetry;

@@ -9,6 +9,7 @@ use crate::controllers::run_components;
 use crate::dependents::OwnerScope;
 use crate::events::Events;
 use crate::http::{AdminServer, ListenError, Readiness};
+use crate::inflate::SourceCharts;
 use crate::lease::{Candidate, Leadership, LeaseError, LeaseOptions};
 use crate::metrics::Metrics;
 use crate::source::{FetchOptions, Fetcher, SourceError};
@@ -65,7 +66,8 @@ impl Default for OperatorOptions {
 pub fn default_generators() -> Registry {
     let mut registry = Registry::new();
     registry.register(Arc::new(whipstaff_helm::HelmGenerator));
-    let kustomize = whipstaff_kustomize::KustomizeGenerator::new();
+    let kustomize =
+        whipstaff_kustomize::KustomizeGenerator::new().with_charts(Arc::new(SourceCharts));
     registry.register(Arc::new(whipstaff_templates::TemplatedGenerator::new(
         kustomize,
     )));

@@ -9,9 +9,11 @@
 mod build;
 mod dependencies;
 mod flags;
+mod git;
 mod lint;
 mod program;
 mod registry;
+mod remote;
 mod render;
 mod repository;
 mod server;
