@@ -35,7 +35,7 @@ mod telemetry;
 mod tree;
 
 pub use class::Class;
-pub use component::{Component, GeneratorOptions, Origin, Part};
+pub use component::{Component, GeneratorOptions, Origin, Part, Variables};
 pub use crd::{crd_files, crds};
 pub use http::ListenError;
 pub use lease::{LeaseError, LeaseOptions, lease_identity};

@@ -2,7 +2,7 @@
 
 use crate::build::{BuildOptions, Built, Reorder, build};
 use crate::error::{BuildError, BuildErrorKind};
-use crate::files::{LoadRestrictor, join};
+use crate::files::{LoadRestrictor, REMOTE_IS_OFF, join};
 use crate::generate::{ChartHost, ChartInflator, HELM_IS_OFF};
 use crate::kustomization::FILE_NAMES;
 use crate::remote::RemoteSource;
@@ -15,6 +15,10 @@ use whipstaff_generator::{
 
 /// What is said of charts instead of naming a flag of the command line.
 const CHARTS_ARE_OFF: &str = "charts are off: the option `enableHelm` turns them on";
+
+/// What is said of remote sources.
+const NOTHING_IS_FETCHED: &str =
+    "remote sources are off here: everything that is built must be in the source";
 
 /// Builds the kustomization of a file tree.
 ///
@@ -207,7 +211,8 @@ fn to_error(error: &BuildError) -> Error {
         _ => ErrorKind::Source,
     };
     let message = error.message().trim_end();
-    Error::new(kind, message.replace(HELM_IS_OFF, CHARTS_ARE_OFF))
+    let message = message.replace(HELM_IS_OFF, CHARTS_ARE_OFF);
+    Error::new(kind, message.replace(REMOTE_IS_OFF, NOTHING_IS_FETCHED))
 }
 
 fn generated(built: &Built, input: &Input<'_>) -> Result<Generated, Error> {
