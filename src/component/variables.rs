@@ -259,8 +259,10 @@ impl<C: Component> Run<'_, C> {
             (question, Versions::from_iter(known))
         });
         let watched: BTreeMap<_, _> = watched.collect();
-        let watches = &self.context.variable_watches;
-        watches.require(&self.component_name(), &client, watched);
+        let name = self.component_name();
+        self.context
+            .variable_watches
+            .require(&name, &client, watched);
         Ok(())
     }
 }

@@ -77,8 +77,7 @@ fn fetch_into_folder(
         gix::create::Kind::Bare,
         gix::create::Options::default(),
         super::repository::open_options(),
-    )
-    .map_err(GitError::fetch)?;
+    )?;
     let id = fetch(&repository.to_thread_local(), url, reference, counted)?;
     Ok(Downloaded {
         repository,
@@ -94,24 +93,19 @@ fn fetch(
     counted: &Arc<Counted>,
 ) -> Result<ObjectId, GitError> {
     let remote = repository
-        .remote_at_without_url_rewrite(url)
-        .map_err(GitError::fetch)?
+        .remote_at_without_url_rewrite(url)?
         .with_fetch_tags(fetch::Tags::None)
         .with_refspecs([reference], Direction::Fetch)
         .map_err(|_| GitError::reference(reference))?;
     let connection = remote
-        .connect(Direction::Fetch)
-        .map_err(GitError::fetch)?
+        .connect(Direction::Fetch)?
         .with_credentials(|_| Ok(None))
         .with_transport_options(transport_options());
     let prepared = connection
-        .prepare_fetch(Meter::new(Arc::clone(counted)), ref_map::Options::default())
-        .map_err(GitError::fetch)?
+        .prepare_fetch(Meter::new(Arc::clone(counted)), ref_map::Options::default())?
         .with_shallow(fetch::Shallow::DepthAtRemote(NonZeroU32::MIN));
     let id = wanted(prepared.ref_map(), reference).ok_or_else(|| GitError::reference(reference))?;
-    prepared
-        .receive(Meter::new(Arc::clone(counted)), &counted.stop)
-        .map_err(GitError::fetch)?;
+    prepared.receive(Meter::new(Arc::clone(counted)), &counted.stop)?;
     Ok(id)
 }
 

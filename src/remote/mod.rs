@@ -32,14 +32,15 @@ use whipstaff_kustomize::{FileSystem, RemoteSource, RepoSpec, without_credential
 const MAX_FILE_BYTES: usize = 32 * 1024 * 1024;
 
 type Failure = Box<dyn Error + Send + Sync>;
+type Known<K, V> = Mutex<HashMap<K, Result<V, String>>>;
 type Files = Arc<dyn FileSystem + Send + Sync>;
 
 /// Fetches what one build asks for, each address and revision once.
 #[derive(Debug)]
 pub(crate) struct Remote {
     fetcher: FileFetcher,
-    files: Mutex<HashMap<String, Result<Arc<[u8]>, String>>>,
-    repositories: Mutex<HashMap<RepositoryKey, Result<Files, String>>>,
+    files: Known<String, Arc<[u8]>>,
+    repositories: Known<RepositoryKey, Files>,
 }
 
 /// Address, revision, and whether there are submodules.

@@ -21,8 +21,6 @@ pub(super) enum GitError {
     #[error("only `https://`, `http://` and `file://` repositories are fetched")]
     Scheme,
     #[error("{0}")]
-    Open(String),
-    #[error("{0}")]
     Fetch(String),
     #[error("the repository has no branch, tag or commit `{name}`")]
     Reference { name: String },
@@ -47,14 +45,16 @@ pub(super) enum GitError {
 }
 
 impl GitError {
-    pub(super) fn fetch(error: gix::Error) -> Self {
-        Self::Fetch(report(&error))
-    }
-
     pub(super) fn reference(name: &str) -> Self {
         Self::Reference {
             name: name.to_owned(),
         }
+    }
+}
+
+impl From<gix::Error> for GitError {
+    fn from(error: gix::Error) -> Self {
+        Self::Fetch(report(&error))
     }
 }
 
@@ -81,8 +81,7 @@ pub(super) fn open(spec: &RepoSpec) -> Result<Arc<GitFiles>, GitError> {
     let submodules = spec.submodules().then(|| spec.timeout());
     let files = match scheme(&url)? {
         Scheme::File(path) => {
-            let repository = ThreadSafeRepository::open_opts(path, open_options());
-            let repository = repository.map_err(|error| GitError::Open(report(&error)))?;
+            let repository = ThreadSafeRepository::open_opts(path, open_options())?;
             let id = local_reference(&repository, reference)?;
             GitFiles::new(repository, id, None, &url, submodules)
         }

@@ -70,9 +70,10 @@ impl Git {
             text += &packet(&format!("{id} HEAD symref-target:{head}\n"));
         }
         for (name, (id, peeled)) in &found {
-            let peeled = match id == peeled {
-                true => String::new(),
-                false => format!(" peeled:{peeled}"),
+            let peeled = if id == peeled {
+                String::new()
+            } else {
+                format!(" peeled:{peeled}")
             };
             text += &packet(&format!("{id} {name}{peeled}\n"));
         }
@@ -225,7 +226,6 @@ fn serve(mut connection: &TcpStream, root: &Path, log: &Mutex<Vec<String>>) {
     let end = target.find(".git/").map(|at| at + 4);
     let folder = end.map(|end| root.join(target[1..end].trim_start_matches('/')));
     let (status, kind, content) = match folder.filter(|folder| folder.exists()) {
-        None => (404, "text/plain", Vec::new()),
         Some(_) if target.ends_with("/info/refs?service=git-upload-pack") => {
             let lines = [
                 "version 2\n",
@@ -246,7 +246,7 @@ fn serve(mut connection: &TcpStream, root: &Path, log: &Mutex<Vec<String>>) {
             let answer = git.answer(&String::from_utf8_lossy(&body));
             (200, "application/x-git-upload-pack-result", answer)
         }
-        Some(_) => (404, "text/plain", Vec::new()),
+        _ => (404, "text/plain", Vec::new()),
     };
     let head = format!(
         "HTTP/1.1 {status} Test\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",

@@ -27,7 +27,7 @@ fn built(kustomization: &str, flags: &[&str]) -> Said {
     whipstaff(folder.path(), &[&["build"], flags].concat())
 }
 
-fn files<'a>(map: &'a str) -> [(&'a str, &'a str, EntryKind); 4] {
+fn files(map: &str) -> [(&str, &str, EntryKind); 4] {
     [
         (
             "base/kustomization.yaml",

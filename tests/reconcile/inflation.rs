@@ -3,6 +3,7 @@
 use crate::world::{World, inventory};
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use kube::ResourceExt;
+use kube::api::PostParams;
 use serde_json::{Value, json};
 use whipstaff_test_support::eventually;
 
@@ -115,7 +116,7 @@ async fn charts_of_a_kustomization_see_the_cluster_and_keep_their_passwords() {
     let mut changed = live.clone();
     changed.data = Some([("text".to_owned(), "after".to_owned())].into());
     let maps = world.api::<ConfigMap>();
-    maps.replace("live", &Default::default(), &changed)
+    maps.replace("live", &PostParams::default(), &changed)
         .await
         .unwrap();
     shows("my-one", "first", "after").await;

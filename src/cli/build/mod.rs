@@ -138,7 +138,6 @@ pub(crate) fn run(arguments: &BuildArguments) -> Result<()> {
         },
         add_managed_by_label: arguments.enable_managedby_label || is_labelled,
         working_folder: working_folder.to_string_lossy().into_owned(),
-        ..BuildOptions::default()
     };
     let mut warnings = Vec::new();
     let built = build_in(&Disk, &arguments.folder, &options, &mut warnings);
