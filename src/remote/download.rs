@@ -11,12 +11,15 @@ use gix::{
 use std::{
     any::Any,
     num::NonZeroU32,
+    path::Path,
     sync::{Arc, Mutex, atomic::Ordering, mpsc},
     thread,
     time::Duration,
 };
 use tempfile::TempDir;
 
+/// What the names of temporary folders begin with.
+const FOLDER_PREFIX: &str = "whipstaff-";
 /// Longest wait for a connection, or for the next bytes of an answer.
 const STALL_TIMEOUT: Duration = Duration::from_secs(20);
 
@@ -39,14 +42,18 @@ pub(super) fn download(
     reference: &str,
     timeout: Duration,
 ) -> Result<Downloaded, GitError> {
+    // Held here, so that nothing is left behind of a fetch that takes too long.
+    let folder = tempfile::Builder::new().prefix(FOLDER_PREFIX).tempdir();
+    let folder = folder.map_err(GitError::Folder)?;
     let counted = Arc::new(Counted::default());
     let (send, receive) = mpsc::channel();
     let work = {
         let counted = Arc::clone(&counted);
         let (url, reference) = (url.to_owned(), reference.to_owned());
+        let path = folder.path().to_owned();
         move || {
             // Nobody waits any more once the time is up.
-            let _ = send.send(fetch_into_folder(&url, &reference, &counted));
+            let _ = send.send(fetch_into(&path, &url, &reference, &counted));
         }
     };
     thread::Builder::new()
@@ -60,30 +67,33 @@ pub(super) fn download(
             bytes: MAX_PACK_BYTES,
             objects: MAX_OBJECTS,
         }),
-        Ok(result) => result,
+        Ok(result) => {
+            let (repository, id) = result?;
+            Ok(Downloaded {
+                repository,
+                id,
+                folder,
+            })
+        }
         Err(mpsc::RecvTimeoutError::Timeout) => Err(GitError::Timeout { timeout }),
         Err(mpsc::RecvTimeoutError::Disconnected) => Err(GitError::Interrupted),
     }
 }
 
-fn fetch_into_folder(
+fn fetch_into(
+    folder: &Path,
     url: &str,
     reference: &str,
     counted: &Arc<Counted>,
-) -> Result<Downloaded, GitError> {
-    let folder = tempfile::tempdir().map_err(GitError::Folder)?;
+) -> Result<(ThreadSafeRepository, ObjectId), GitError> {
     let repository = ThreadSafeRepository::init_opts(
-        folder.path(),
+        folder,
         gix::create::Kind::Bare,
         gix::create::Options::default(),
         super::repository::open_options(),
     )?;
     let id = fetch(&repository.to_thread_local(), url, reference, counted)?;
-    Ok(Downloaded {
-        repository,
-        id,
-        folder,
-    })
+    Ok((repository, id))
 }
 
 fn fetch(
