@@ -10,15 +10,16 @@
     reason = "what a benchmark prints is its result"
 )]
 
+mod process;
+
 use anyhow::{Context, Result, bail};
+use process::{Usage, folders, ratio, usage};
 use serde_json::{Map, Value};
 use std::{
     fs,
     path::{Path, PathBuf},
-    process::{Command, Stdio},
     time::{Duration, Instant},
 };
-use wait4::Wait4;
 use whipstaff::{
     default_generators,
     generator::{Capabilities, FileTree, Input, LookupSnapshot},
@@ -35,13 +36,6 @@ const WARM_ROUNDS: usize = 31;
 const SHOWN: usize = 12;
 /// How deep below a folder charts are looked for.
 const MAX_DEPTH: usize = 3;
-
-/// What a process used.
-#[derive(Debug, Clone, Copy)]
-struct Usage {
-    time: Duration,
-    bytes: u64,
-}
 
 /// One chart, rendered by both.
 struct Row {
@@ -65,8 +59,10 @@ fn main() -> Result<()> {
     let mut passed_over = 0;
     // A process counts the memory that its parent had when it was started, so that nothing large may happen here before.
     for chart in &charts {
-        let own = usage(&ours, &["--dialect", "v4.3"], chart, rounds)?;
-        let helms = usage(&helm, &[], chart, rounds)?;
+        let path = chart.to_str().context("a path is not UTF-8")?;
+        let arguments = ["template", "release", path, "--dialect", "v4.3"];
+        let own = usage(&ours, &arguments, rounds)?;
+        let helms = usage(&helm, &arguments[..3], rounds)?;
         match (own, helms) {
             (Some(ours), Some(helms)) => rows.push(Row {
                 name: chart.display().to_string(),
@@ -91,20 +87,8 @@ fn main() -> Result<()> {
 }
 
 fn charts() -> Result<Vec<PathBuf>> {
-    // Cargo adds an argument of its own.
-    let given: Vec<PathBuf> = std::env::args()
-        .skip(1)
-        .filter(|argument| !argument.starts_with('-'))
-        .map(PathBuf::from)
-        .collect();
-    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/charts");
-    let folders = if given.is_empty() {
-        vec![fixtures]
-    } else {
-        given
-    };
     let mut charts = Vec::new();
-    for folder in folders {
+    for folder in folders("fixtures/charts") {
         find_charts(&folder, 0, &mut charts)
             .with_context(|| format!("cannot read {}", folder.display()))?;
     }
@@ -127,34 +111,6 @@ fn find_charts(folder: &Path, depth: usize, charts: &mut Vec<PathBuf>) -> Result
         }
     }
     Ok(())
-}
-
-/// What `template` uses; nothing if it fails.
-fn usage(program: &Path, arguments: &[&str], chart: &Path, rounds: usize) -> Result<Option<Usage>> {
-    let mut least: Option<Usage> = None;
-    for _ in 0..rounds {
-        let mut child = Command::new(program)
-            .args(["template", "release"])
-            .arg(chart)
-            .args(arguments)
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .with_context(|| format!("cannot start {}", program.display()))?;
-        let result = child.wait4()?;
-        if !result.status.success() {
-            return Ok(None);
-        }
-        let usage = Usage {
-            time: result.rusage.utime + result.rusage.stime,
-            bytes: result.rusage.maxrss,
-        };
-        least = Some(least.map_or(usage, |least| Usage {
-            time: least.time.min(usage.time),
-            bytes: least.bytes.min(usage.bytes),
-        }));
-    }
-    Ok(least)
 }
 
 /// How long it takes to render a chart, objects included, once it is compiled.
@@ -202,10 +158,6 @@ fn read(folder: &Path, prefix: &str, files: &mut FileTree) -> Result<()> {
 fn median<T: Ord + Copy + Default>(mut values: Vec<T>) -> T {
     values.sort_unstable();
     values.get(values.len() / 2).copied().unwrap_or_default()
-}
-
-fn ratio(helms: Duration, ours: Duration) -> f64 {
-    helms.as_secs_f64() / ours.as_secs_f64().max(1e-6)
 }
 
 fn print_rows(rows: &mut [Row]) {

@@ -2,47 +2,31 @@
 //!
 //! Mirrors `b64enc`, `b64dec`, `b32enc` and `b32dec` of Sprig 3.3: bad input yields the error's text as the result.
 
-use crate::typed::{takes, text};
-use whipstaff_gotemplate::{Function, FunctionError, Runtime, Signature, Type, Value};
+use crate::declare::{bytes, fixed};
+use whipstaff_gotemplate::{Function, FunctionError, Runtime, Type, Value};
 
 const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const BASE32: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
-const STRING: Signature = takes(&[Type::String]);
+const STRING: &[Type] = &[Type::String];
 
 /// The functions of this module.
 pub(crate) fn functions() -> Vec<Function> {
     vec![
-        Function {
-            name: "b64enc",
-            signature: STRING,
-            call: encode64,
-        },
-        Function {
-            name: "b64dec",
-            signature: STRING,
-            call: decode64,
-        },
-        Function {
-            name: "b32enc",
-            signature: STRING,
-            call: encode32,
-        },
-        Function {
-            name: "b32dec",
-            signature: STRING,
-            call: decode32,
-        },
+        fixed("b64enc", STRING, encode64),
+        fixed("b64dec", STRING, decode64),
+        fixed("b32enc", STRING, encode32),
+        fixed("b32dec", STRING, decode32),
     ]
 }
 
 fn encode64(runtime: &mut dyn Runtime, arguments: &[Value]) -> Result<Value, FunctionError> {
-    let input = text(arguments, 0);
+    let input = bytes(arguments, 0);
     runtime.charge(input.len().div_ceil(3).saturating_mul(4))?;
     Ok(base64(&input).into())
 }
 
 fn decode64(runtime: &mut dyn Runtime, arguments: &[Value]) -> Result<Value, FunctionError> {
-    let input = text(arguments, 0);
+    let input = bytes(arguments, 0);
     runtime.charge(input.len())?;
     Ok(match from_base64(&input) {
         Ok(bytes) => Value::string(bytes),
@@ -51,13 +35,13 @@ fn decode64(runtime: &mut dyn Runtime, arguments: &[Value]) -> Result<Value, Fun
 }
 
 fn encode32(runtime: &mut dyn Runtime, arguments: &[Value]) -> Result<Value, FunctionError> {
-    let input = text(arguments, 0);
+    let input = bytes(arguments, 0);
     runtime.charge(input.len().div_ceil(5).saturating_mul(8))?;
     Ok(base32(&input).into())
 }
 
 fn decode32(runtime: &mut dyn Runtime, arguments: &[Value]) -> Result<Value, FunctionError> {
-    let input = text(arguments, 0);
+    let input = bytes(arguments, 0);
     runtime.charge(input.len())?;
     Ok(match from_base32(&input) {
         Ok(bytes) => Value::string(bytes),

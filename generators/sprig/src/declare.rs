@@ -11,14 +11,19 @@ pub(crate) type Outcome = Result<Value, FunctionError>;
 /// An implementation.
 pub(crate) type Call = fn(&mut dyn Runtime, &[Value]) -> Outcome;
 
+/// The signature of a function with a fixed number of parameters.
+pub(crate) const fn takes(parameters: &'static [Type]) -> Signature {
+    Signature {
+        parameters,
+        variadic: None,
+    }
+}
+
 /// A function with a fixed number of parameters.
 pub(crate) const fn fixed(name: &'static str, parameters: &'static [Type], call: Call) -> Function {
     Function {
         name,
-        signature: Signature {
-            parameters,
-            variadic: None,
-        },
+        signature: takes(parameters),
         call,
     }
 }
@@ -60,16 +65,18 @@ pub(crate) fn text(arguments: &[Value], index: usize) -> &[u8] {
 
 /// A `string` argument that is passed on.
 pub(crate) fn bytes(arguments: &[Value], index: usize) -> Bytes {
-    match arguments.get(index) {
-        Some(Value::String(bytes)) => bytes.clone(),
-        _ => Bytes::default(),
-    }
+    arguments
+        .get(index)
+        .and_then(Value::as_bytes)
+        .cloned()
+        .unwrap_or_default()
 }
 
 /// An `int` or `int64` argument.
 pub(crate) fn int(arguments: &[Value], index: usize) -> i64 {
     match arguments.get(index) {
         Some(Value::Int(_, number)) => *number,
+        Some(Value::Uint(_, number)) => *number as i64,
         _ => 0,
     }
 }
@@ -90,6 +97,30 @@ pub(crate) fn boolean(arguments: &[Value], index: usize) -> bool {
 /// A map argument, or none for Go's nil map.
 pub(crate) fn map(arguments: &[Value], index: usize) -> Option<&Map> {
     arguments.get(index).and_then(Value::as_map)
+}
+
+/// A `[]interface {}` argument; a nil slice has no elements.
+pub(crate) fn items(arguments: &[Value], index: usize) -> Vec<Value> {
+    arguments
+        .get(index)
+        .and_then(Value::as_list)
+        .map(|list| list.to_vec())
+        .unwrap_or_default()
+}
+
+/// A host argument of a Rust type.
+///
+/// # Errors
+/// The text that Go's reflection has for a pointer that is nil, which is the only value that may take a host's place.
+pub(crate) fn host<T: Clone + 'static>(
+    arguments: &[Value],
+    index: usize,
+) -> Result<T, FunctionError> {
+    match arguments.get(index) {
+        Some(Value::Host(host)) => host.as_any().downcast_ref::<T>().cloned(),
+        _ => None,
+    }
+    .ok_or_else(nil_dereference)
 }
 
 /// The text of Go's panic on using a nil pointer.

@@ -36,7 +36,6 @@ pub mod semver;
 mod strings;
 mod toml_reader;
 mod toml_writer;
-mod typed;
 mod urls;
 mod wrapping;
 mod yaml;

@@ -13,6 +13,14 @@ use whipstaff_gotemplate::{
 };
 
 pub(crate) fn functions() -> Vec<Function> {
+    [conversions(), integers(), floats(), sequences()]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+/// Conversions.
+fn conversions() -> Vec<Function> {
     vec![
         fixed("int", &[Any], |_, a| Ok(Value::int(to_int64(&value(a, 0))))),
         fixed("int64", &[Any], |_, a| {
@@ -33,6 +41,12 @@ pub(crate) fn functions() -> Vec<Function> {
             let text = cast::print(runtime, &value(a, 0))?;
             Ok(Value::int64(cast::parse_int(&text, 8).unwrap_or(0)))
         }),
+    ]
+}
+
+/// Integers.
+fn integers() -> Vec<Function> {
+    vec![
         fixed("add1", &[Any], |_, a| {
             Ok(Value::int64(to_int64(&value(a, 0)).wrapping_add(1)))
         }),
@@ -64,6 +78,12 @@ pub(crate) fn functions() -> Vec<Function> {
         variadic("minf", &[Any], Any, |_, a| {
             Ok(fold_floats(a, |x, y| -greater_float(-x, -y)))
         }),
+    ]
+}
+
+/// Floats.
+fn floats() -> Vec<Function> {
+    vec![
         fixed("floor", &[Any], |_, a| {
             Ok(to_float64(&value(a, 0)).floor().into())
         }),
@@ -86,12 +106,18 @@ pub(crate) fn functions() -> Vec<Function> {
         variadic("divf", &[Any], Any, |_, a| {
             decimal::fold(&value(a, 0), from(a, 1), decimal::divide)
         }),
+    ]
+}
+
+/// Sequences.
+fn sequences() -> Vec<Function> {
+    vec![
         fixed("until", &[Int], |runtime, a| {
             let limit = int(a, 0);
-            integers(runtime, 0, limit, if limit < 0 { -1 } else { 1 })
+            integer_sequence(runtime, 0, limit, if limit < 0 { -1 } else { 1 })
         }),
         fixed("untilStep", &[Int, Int, Int], |runtime, a| {
-            integers(runtime, int(a, 0), int(a, 1), int(a, 2))
+            integer_sequence(runtime, int(a, 0), int(a, 1), int(a, 2))
         }),
         variadic("seq", &[], Int, sequence),
     ]
@@ -199,7 +225,7 @@ fn step_through(
     Ok(numbers)
 }
 
-fn integers(runtime: &mut dyn Runtime, start: i64, limit: i64, step: i64) -> Outcome {
+fn integer_sequence(runtime: &mut dyn Runtime, start: i64, limit: i64, step: i64) -> Outcome {
     let numbers = step_through(runtime, start, limit, step)?;
     let items = numbers.into_iter().map(Value::int).collect();
     Ok(Value::List(List::new(ListType::Int, items)))

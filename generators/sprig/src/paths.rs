@@ -2,10 +2,10 @@
 //!
 //! Mirrors Go's `path` 1.26.
 
-use crate::typed::{takes, text};
-use whipstaff_gotemplate::{Function, FunctionError, Runtime, Signature, Type, Value};
+use crate::declare::{bytes, fixed};
+use whipstaff_gotemplate::{Function, FunctionError, Runtime, Type, Value};
 
-const STRING: Signature = takes(&[Type::String]);
+const STRING: &[Type] = &[Type::String];
 
 type Call = fn(&mut dyn Runtime, &[Value]) -> Result<Value, FunctionError>;
 
@@ -13,30 +13,24 @@ type Call = fn(&mut dyn Runtime, &[Value]) -> Result<Value, FunctionError>;
 pub(crate) fn functions() -> Vec<Function> {
     let functions: [(&'static str, &'static str, Call); 5] = [
         ("base", "osBase", |_, arguments| {
-            Ok(Value::string(base(&text(arguments, 0))))
+            Ok(Value::string(base(&bytes(arguments, 0))))
         }),
         ("clean", "osClean", |_, arguments| {
-            Ok(Value::string(clean(&text(arguments, 0))))
+            Ok(Value::string(clean(&bytes(arguments, 0))))
         }),
         ("dir", "osDir", |_, arguments| {
-            Ok(Value::string(directory(&text(arguments, 0))))
+            Ok(Value::string(directory(&bytes(arguments, 0))))
         }),
         ("ext", "osExt", |_, arguments| {
-            Ok(Value::string(extension(&text(arguments, 0))))
+            Ok(Value::string(extension(&bytes(arguments, 0))))
         }),
         ("isAbs", "osIsAbs", |_, arguments| {
-            Ok(text(arguments, 0).starts_with(b"/").into())
+            Ok(bytes(arguments, 0).starts_with(b"/").into())
         }),
     ];
     functions
         .into_iter()
-        .flat_map(|(name, os_name, call)| {
-            [name, os_name].map(|name| Function {
-                name,
-                signature: STRING,
-                call,
-            })
-        })
+        .flat_map(|(name, os_name, call)| [name, os_name].map(|name| fixed(name, STRING, call)))
         .collect()
 }
 

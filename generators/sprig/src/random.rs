@@ -5,11 +5,11 @@
 
 use crate::{
     base_encoding::base64,
-    typed::{integer, takes, text},
+    declare::{bytes, fixed, int},
 };
-use whipstaff_gotemplate::{Function, FunctionError, Runtime, Signature, Type, Value};
+use whipstaff_gotemplate::{Function, FunctionError, Runtime, Type, Value};
 
-const COUNT: Signature = takes(&[Type::Int]);
+const COUNT: &[Type] = &[Type::Int];
 const DIGITS: &[u8] = b"0123456789";
 const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const ALPHANUMERIC: &[u8] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -19,46 +19,20 @@ const PRINTABLE: u64 = 95;
 /// The functions of this module.
 pub(crate) fn functions() -> Vec<Function> {
     vec![
-        Function {
-            name: "randAlphaNum",
-            signature: COUNT,
-            call: |runtime, arguments| letters(runtime, arguments, ALPHANUMERIC),
-        },
-        Function {
-            name: "randAlpha",
-            signature: COUNT,
-            call: |runtime, arguments| letters(runtime, arguments, LETTERS),
-        },
-        Function {
-            name: "randNumeric",
-            signature: COUNT,
-            call: |runtime, arguments| letters(runtime, arguments, DIGITS),
-        },
-        Function {
-            name: "randAscii",
-            signature: COUNT,
-            call: ascii,
-        },
-        Function {
-            name: "randBytes",
-            signature: COUNT,
-            call: bytes,
-        },
-        Function {
-            name: "randInt",
-            signature: takes(&[Type::Int, Type::Int]),
-            call: random_integer,
-        },
-        Function {
-            name: "uuidv4",
-            signature: takes(&[]),
-            call: uuid,
-        },
-        Function {
-            name: "shuffle",
-            signature: takes(&[Type::String]),
-            call: shuffle,
-        },
+        fixed("randAlphaNum", COUNT, |runtime, arguments| {
+            letters(runtime, arguments, ALPHANUMERIC)
+        }),
+        fixed("randAlpha", COUNT, |runtime, arguments| {
+            letters(runtime, arguments, LETTERS)
+        }),
+        fixed("randNumeric", COUNT, |runtime, arguments| {
+            letters(runtime, arguments, DIGITS)
+        }),
+        fixed("randAscii", COUNT, ascii),
+        fixed("randBytes", COUNT, random_bytes),
+        fixed("randInt", &[Type::Int, Type::Int], random_integer),
+        fixed("uuidv4", &[], uuid),
+        fixed("shuffle", &[Type::String], shuffle),
     ]
 }
 
@@ -78,7 +52,7 @@ pub(crate) fn below(runtime: &mut dyn Runtime, bound: u64) -> Result<u64, Functi
 
 /// A count, taken from the budget. A negative one gives nothing, as Sprig drops the error.
 fn count(runtime: &mut dyn Runtime, arguments: &[Value]) -> Result<usize, FunctionError> {
-    let count = usize::try_from(integer(arguments, 0)).unwrap_or(0);
+    let count = usize::try_from(int(arguments, 0)).unwrap_or(0);
     runtime.charge(count)?;
     Ok(count)
 }
@@ -106,8 +80,8 @@ fn ascii(runtime: &mut dyn Runtime, arguments: &[Value]) -> Result<Value, Functi
     Ok(Value::string(output))
 }
 
-fn bytes(runtime: &mut dyn Runtime, arguments: &[Value]) -> Result<Value, FunctionError> {
-    let Ok(count) = usize::try_from(integer(arguments, 0)) else {
+fn random_bytes(runtime: &mut dyn Runtime, arguments: &[Value]) -> Result<Value, FunctionError> {
+    let Ok(count) = usize::try_from(int(arguments, 0)) else {
         return Err(FunctionError::new(
             "runtime error: makeslice: len out of range",
         ));
@@ -119,7 +93,7 @@ fn bytes(runtime: &mut dyn Runtime, arguments: &[Value]) -> Result<Value, Functi
 }
 
 fn random_integer(runtime: &mut dyn Runtime, arguments: &[Value]) -> Result<Value, FunctionError> {
-    let (low, high) = (integer(arguments, 0), integer(arguments, 1));
+    let (low, high) = (int(arguments, 0), int(arguments, 1));
     let range = high.wrapping_sub(low);
     if range <= 0 {
         return Err(FunctionError::new("invalid argument to Intn"));
@@ -147,7 +121,7 @@ fn uuid(runtime: &mut dyn Runtime, _arguments: &[Value]) -> Result<Value, Functi
 }
 
 fn shuffle(runtime: &mut dyn Runtime, arguments: &[Value]) -> Result<Value, FunctionError> {
-    let input = text(arguments, 0);
+    let input = bytes(arguments, 0);
     // Each byte that is not UTF-8 becomes a character of its own, as converting to runes does.
     let mut characters = Vec::with_capacity(input.len());
     for chunk in input.utf8_chunks() {

@@ -14,6 +14,21 @@ use whipstaff_gotemplate::{
 };
 
 pub(crate) fn functions() -> Vec<Function> {
+    [
+        trimming(),
+        letter_cases(),
+        parts(),
+        tests(),
+        printed(),
+        lists(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// Trimming.
+fn trimming() -> Vec<Function> {
     vec![
         fixed("hello", &[], |_, _| Ok("Hello!".into())),
         fixed("trim", &[Text], |_, a| {
@@ -29,6 +44,12 @@ pub(crate) fn functions() -> Vec<Function> {
             let whole = text(a, 1);
             Ok(whole.strip_suffix(text(a, 0)).unwrap_or(whole).into_value())
         }),
+    ]
+}
+
+/// Upper and lower case.
+fn letter_cases() -> Vec<Function> {
+    vec![
         fixed("upper", &[Text], |_, a| Ok(map_case(a, runes::to_upper))),
         fixed("lower", &[Text], |_, a| Ok(map_case(a, runes::to_lower))),
         fixed("title", &[Text], |_, a| {
@@ -55,6 +76,12 @@ pub(crate) fn functions() -> Vec<Function> {
         fixed("kebabcase", &[Text], |_, a| {
             Ok(cases::connected_case(text(a, 0), '-').into_value())
         }),
+    ]
+}
+
+/// Cutting, repeating and replacing.
+fn parts() -> Vec<Function> {
+    vec![
         fixed("substr", &[Int, Int, Text], substring),
         fixed("trunc", &[Int, Text], truncate),
         fixed("abbrev", &[Int, Text], |_, a| {
@@ -86,6 +113,12 @@ pub(crate) fn functions() -> Vec<Function> {
         fixed("plural", &[Text, Text, Int], |_, a| {
             Ok(value(a, usize::from(int(a, 2) != 1)))
         }),
+    ]
+}
+
+/// Questions.
+fn tests() -> Vec<Function> {
+    vec![
         fixed("contains", &[Text, Text], |_, a| {
             Ok(search::find(text(a, 1), text(a, 0)).is_some().into())
         }),
@@ -95,6 +128,12 @@ pub(crate) fn functions() -> Vec<Function> {
         fixed("hasSuffix", &[Text, Text], |_, a| {
             Ok(text(a, 1).ends_with(text(a, 0)).into())
         }),
+    ]
+}
+
+/// Printing several values as one text.
+fn printed() -> Vec<Function> {
+    vec![
         variadic("quote", &[], Any, |runtime, a| {
             join_present(runtime, a, |runtime, item| {
                 Ok(format::quote(&to_text(runtime, item)?))
@@ -119,6 +158,12 @@ pub(crate) fn functions() -> Vec<Function> {
             };
             Ok(wrapping::wrap(runtime, text(a, 2), int(a, 0), separator, true)?.into_value())
         }),
+    ]
+}
+
+/// Lists of texts.
+fn lists() -> Vec<Function> {
+    vec![
         fixed("toString", &[Any], |runtime, a| {
             Ok(to_text(runtime, &value(a, 0))?.into())
         }),

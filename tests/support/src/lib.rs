@@ -34,7 +34,7 @@ pub use chart_server::{ChartServer, ReceivedRequest, Serving};
 pub use control_plane::{ControlPlane, ControlPlaneOptions, Parts};
 pub use error::Error;
 pub use fault_proxy::{Effect, FaultProxy, ProxiedRequest};
-pub use peers::Helm;
+pub use peers::{Helm, kustomize_program};
 pub use progress::Progress;
 pub use shared::{namespace, shared};
 pub use wait::eventually;

@@ -36,3 +36,12 @@ impl Helm {
         program::expressions(self, Progress::Stderr)
     }
 }
+
+/// The real `kustomize` 5.8.1, built from its Go modules the first time.
+///
+/// # Errors
+///
+/// When Go is missing or the build fails.
+pub fn kustomize_program() -> Result<PathBuf, Error> {
+    program::kustomize(Progress::Stderr)
+}

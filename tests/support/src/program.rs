@@ -89,6 +89,22 @@ pub(crate) fn expressions(version: Helm, progress: Progress) -> Result<PathBuf, 
     )
 }
 
+/// The real `kustomize`, built if need be.
+pub(crate) fn kustomize(progress: Progress) -> Result<PathBuf, Error> {
+    build_once(
+        &Module {
+            folder: modules_folder().join("peers/kustomize"),
+            package: "sigs.k8s.io/kustomize/kustomize/v5",
+            binary: "kustomize".to_owned(),
+            what: "kustomize 5.8",
+            apart: &[],
+            linker_flags: "-s -w".to_owned(),
+            of_modules: None,
+        },
+        progress,
+    )
+}
+
 fn helm_module(version: Helm, package: &'static str, suffix: &str) -> Module {
     let (folder, what, flags) = match version {
         Helm::V3 => ("helm3", "helm 3.22", HELM3_FLAGS.to_owned()),

@@ -17,13 +17,14 @@ use crate::kustomization::{COMPONENT_KIND, Mode, decode, schema};
 use crate::node::Arena;
 use crate::resource::{Resource, ResourceSet, annotation, read_objects, read_text};
 use crate::transform::{annotate_all, fix_references};
+use std::sync::Arc;
 use whipstaff_generator::yaml;
 
 /// What has been collected so far.
 #[derive(Debug, Default)]
 pub(super) struct Accumulator {
     pub(super) set: ResourceSet,
-    pub(super) configuration: Configuration,
+    pub(super) configuration: Arc<Configuration>,
     pub(super) variables: Variables,
 }
 
@@ -51,11 +52,13 @@ impl Session<'_> {
         let kustomization = target.kustomization();
         self.add_resources(target, &mut all, &kustomization.resources)
             .map_err(|error| error.within("accumulating resources"))?;
-        all.configuration.merge(&configuration(target)?)?;
+        all.configuration.merge_shared(&configuration(target)?)?;
         let crds = crds::configuration(&target.loader, &kustomization.crds).map_err(|error| {
             error.within(format!("loading CRDs [{}]", kustomization.crds.join(" ")))
         })?;
-        all.configuration.merge(&crds)?;
+        if crds != Configuration::default() {
+            Arc::make_mut(&mut all.configuration).merge(&crds)?;
+        }
         self.run_generators(target, &mut all)?;
         let mut all = self
             .add_components(target, all)
@@ -165,7 +168,7 @@ impl Session<'_> {
             .map_err(|error| error.within(format!("recursed accumulation of path '{root}'")))?;
         let merge = || -> Result<()> {
             all.set.append_all(&self.store, built.set.into_items())?;
-            all.configuration.merge(&built.configuration)?;
+            all.configuration.merge_shared(&built.configuration)?;
             all.variables.merge(built.variables)
         };
         merge().map_err(|error| error.within(format!("recursed merging from path '{root}'")))
@@ -267,8 +270,11 @@ impl Session<'_> {
 }
 
 /// The defaults and what the files of a kustomization add.
-fn configuration(target: &Target<'_>) -> Result<Configuration> {
-    let mut configuration = default_configuration().clone();
+fn configuration(target: &Target<'_>) -> Result<Arc<Configuration>> {
+    let mut configuration = Arc::clone(default_configuration());
+    if target.kustomization().configurations.is_empty() {
+        return Ok(configuration);
+    }
     let mut own = Configuration::default();
     for path in &target.kustomization().configurations {
         let content = target.loader.load(path)?;
@@ -281,8 +287,6 @@ fn configuration(target: &Target<'_>) -> Result<Configuration> {
         read.sort();
         own.merge(&read)?;
     }
-    if !target.kustomization().configurations.is_empty() {
-        configuration.merge(&own)?;
-    }
+    Arc::make_mut(&mut configuration).merge(&own)?;
     Ok(configuration)
 }

@@ -109,8 +109,8 @@ struct Reader<'d> {
 impl Reader<'_> {
     fn spec(&self, path: &[&str]) -> FieldSpec {
         FieldSpec {
-            kind: self.kind.to_owned(),
-            path: path.join("/"),
+            kind: self.kind.to_owned().into(),
+            path: path.join("/").into(),
             ..FieldSpec::default()
         }
     }
@@ -138,9 +138,9 @@ impl Reader<'_> {
                 let key = text("x-kubernetes-object-ref-name-key").unwrap_or("name");
                 let path: Vec<&str> = path.iter().copied().chain([key]).collect();
                 self.configuration.merge_reference(&NameReference {
-                    group: String::new(),
-                    version: version.to_owned(),
-                    kind: kind.to_owned(),
+                    group: "".into(),
+                    version: version.to_owned().into(),
+                    kind: kind.to_owned().into(),
                     field_specs: FieldSpecs(vec![self.spec(&path)]),
                 })?;
             }

@@ -1,20 +1,21 @@
 //! The fields that are known without a configuration.
 //!
 //! `defaults.txt` has the groups of kustomize v5.8.1, each field as group, version, kind (`-` for any), path, and `create` where it
-//! is made; lines with `>` start the fields that name a type.
+//! is made; lines with `>` start the fields that name a type. Each group is sorted by type, as [`Configuration::sort`] does.
 
+use super::field_spec::Text;
 use super::{Configuration, FieldSpec, FieldSpecs, NameReference};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 const DEFAULTS: &str = include_str!("defaults.txt");
 
 /// The default configuration.
-pub(crate) fn default_configuration() -> &'static Configuration {
-    static CONFIGURATION: OnceLock<Configuration> = OnceLock::new();
-    CONFIGURATION.get_or_init(|| read(DEFAULTS))
+pub(crate) fn default_configuration() -> &'static Arc<Configuration> {
+    static CONFIGURATION: OnceLock<Arc<Configuration>> = OnceLock::new();
+    CONFIGURATION.get_or_init(|| Arc::new(read(DEFAULTS)))
 }
 
-fn read(text: &str) -> Configuration {
+fn read(text: &'static str) -> Configuration {
     let mut configuration = Configuration::default();
     let mut group = "";
     for line in text.lines() {
@@ -40,7 +41,6 @@ fn read(text: &str) -> Configuration {
             specs.0.push(read_spec(line));
         }
     }
-    configuration.sort();
     configuration
 }
 
@@ -60,11 +60,11 @@ fn specs<'c>(configuration: &'c mut Configuration, group: &str) -> Option<&'c mu
     })
 }
 
-fn read_spec(line: &str) -> FieldSpec {
+fn read_spec(line: &'static str) -> FieldSpec {
     let mut words = line.split(' ');
     let mut part = || match words.next() {
-        None | Some("-") => String::new(),
-        Some(word) => word.to_owned(),
+        None | Some("-") => Text::default(),
+        Some(word) => Text::Borrowed(word),
     };
     FieldSpec {
         group: part(),
@@ -78,6 +78,7 @@ fn read_spec(line: &str) -> FieldSpec {
 #[cfg(test)]
 mod tests {
     use super::default_configuration;
+    use crate::configuration::Configuration;
 
     #[test]
     fn defaults_are_complete() {
@@ -91,5 +92,12 @@ mod tests {
                 .iter()
                 .all(|reference| !reference.field_specs.0.is_empty())
         );
+    }
+
+    #[test]
+    fn defaults_are_sorted_and_none_is_another_once_more() {
+        let mut merged = Configuration::default();
+        merged.merge(default_configuration()).unwrap();
+        assert!(merged == **default_configuration());
     }
 }

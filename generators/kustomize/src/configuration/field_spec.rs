@@ -4,21 +4,25 @@ use super::conflict;
 use crate::error::Result;
 use crate::resource::Gvk;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::HashMap;
+
+/// A part of a specification; what is known without a configuration borrows it.
+pub(crate) type Text = Cow<'static, str>;
 
 /// A field of some types; empty parts of the type are any.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct FieldSpec {
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub(crate) group: String,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub(crate) version: String,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub(crate) kind: String,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub(crate) group: Text,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub(crate) version: Text,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub(crate) kind: Text,
     /// Names with slashes between them; `\/` is a slash in a name.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub(crate) path: String,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub(crate) path: Text,
     /// Whether the field is made where it is missing.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) create: bool,
@@ -26,9 +30,9 @@ pub(crate) struct FieldSpec {
 
 impl FieldSpec {
     /// A field of all types.
-    pub(crate) fn any(path: &str, create: bool) -> Self {
+    pub(crate) fn any(path: &'static str, create: bool) -> Self {
         Self {
-            path: path.to_owned(),
+            path: path.into(),
             create,
             ..Self::default()
         }
@@ -36,9 +40,9 @@ impl FieldSpec {
 
     pub(crate) fn gvk(&self) -> Gvk {
         Gvk {
-            group: self.group.clone(),
-            version: self.version.clone(),
-            kind: self.kind.clone(),
+            group: self.group.to_string(),
+            version: self.version.to_string(),
+            kind: self.kind.to_string(),
         }
     }
 
@@ -89,7 +93,7 @@ impl FieldSpecs {
             return Ok(());
         }
         // By path, so that long lists do not have to be gone over for each new one.
-        let mut by_path: HashMap<String, Vec<usize>> = HashMap::new();
+        let mut by_path: HashMap<Text, Vec<usize>> = HashMap::new();
         for (at, own) in self.0.iter().enumerate() {
             by_path.entry(own.path.clone()).or_default().push(at);
         }
@@ -121,9 +125,9 @@ impl FieldSpecs {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct NameReference {
-    pub(crate) group: String,
-    pub(crate) version: String,
-    pub(crate) kind: String,
+    pub(crate) group: Text,
+    pub(crate) version: Text,
+    pub(crate) kind: Text,
     pub(crate) field_specs: FieldSpecs,
 }
 
@@ -131,9 +135,9 @@ impl NameReference {
     /// The type that is named.
     pub(crate) fn gvk(&self) -> Gvk {
         Gvk {
-            group: self.group.clone(),
-            version: self.version.clone(),
-            kind: self.kind.clone(),
+            group: self.group.to_string(),
+            version: self.version.to_string(),
+            kind: self.kind.to_string(),
         }
     }
 }

@@ -10,9 +10,10 @@ pub(crate) use field_spec::{FieldSpec, FieldSpecs, NameReference};
 
 use crate::error::{Result, fail};
 use serde::Deserialize;
+use std::sync::Arc;
 
 /// The field specifications of a kustomization.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct Configuration {
     pub(crate) name_prefix: FieldSpecs,
@@ -29,6 +30,21 @@ pub(crate) struct Configuration {
 }
 
 impl Configuration {
+    /// Adds what another has more; most kustomizations have the defaults alone, which are then not copied.
+    ///
+    /// # Errors
+    /// As [`Configuration::merge`].
+    pub(crate) fn merge_shared(self: &mut Arc<Self>, other: &Arc<Self>) -> Result<()> {
+        if Arc::ptr_eq(self, other) {
+            return Ok(());
+        }
+        if Arc::ptr_eq(other, default_configuration()) && **self == Self::default() {
+            *self = Arc::clone(other);
+            return Ok(());
+        }
+        Arc::make_mut(self).merge(other)
+    }
+
     /// Adds what another configuration has more.
     ///
     /// # Errors

@@ -146,7 +146,7 @@ fn run(store: &mut Store, resource: &Resource, setting: Setting<'_>) -> Result<(
         set_subjects(store, resource, setting)?;
     }
     let is_kept = |spec: &&FieldSpec| {
-        let is_subject = matches!(spec.kind.as_str(), "RoleBinding" | "ClusterRoleBinding")
+        let is_subject = matches!(&*spec.kind, "RoleBinding" | "ClusterRoleBinding")
             && spec.path == SUBJECTS_PATH;
         spec.path != NAMESPACE_PATH
             && (is_core || spec.path != NAME_PATH)

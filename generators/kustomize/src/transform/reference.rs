@@ -252,9 +252,9 @@ impl Fixer<'_> {
     fn run(&self, store: &mut Store) -> Result<()> {
         let gvk = self.referrer.gvk(store);
         let spec = FieldSpec {
-            group: gvk.group,
-            version: gvk.version,
-            kind: gvk.kind,
+            group: gvk.group.into(),
+            version: gvk.version.into(),
+            kind: gvk.kind.into(),
             path: self.spec.path.clone(),
             create: false,
         };

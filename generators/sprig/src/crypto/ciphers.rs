@@ -2,32 +2,24 @@
 
 use crate::{
     base_encoding::{base64, base64_error, from_base64},
-    typed::{takes, text},
+    declare::{bytes, fixed},
 };
 use aes::Aes256;
 use aes::cipher::{
     BlockDecryptMut, BlockEncryptMut, KeyIvInit,
     block_padding::{NoPadding, Pkcs7},
 };
-use whipstaff_gotemplate::{Function, FunctionError, Runtime, Signature, Type, Value};
+use whipstaff_gotemplate::{Function, FunctionError, Runtime, Type, Value};
 
-const TWO: Signature = takes(&[Type::String, Type::String]);
+const TWO: &[Type] = &[Type::String, Type::String];
 const BLOCK: usize = 16;
 const KEY: usize = 32;
 
 /// The functions of this module.
 pub(super) fn functions() -> Vec<Function> {
     vec![
-        Function {
-            name: "encryptAES",
-            signature: TWO,
-            call: encrypt,
-        },
-        Function {
-            name: "decryptAES",
-            signature: TWO,
-            call: decrypt,
-        },
+        fixed("encryptAES", TWO, encrypt),
+        fixed("decryptAES", TWO, decrypt),
     ]
 }
 
@@ -40,14 +32,14 @@ fn key(password: &[u8]) -> [u8; KEY] {
 }
 
 fn encrypt(runtime: &mut dyn Runtime, arguments: &[Value]) -> Result<Value, FunctionError> {
-    let plain = text(arguments, 1);
+    let plain = bytes(arguments, 1);
     if plain.is_empty() {
         return Ok("".into());
     }
     runtime.charge(plain.len().saturating_add(2 * BLOCK).saturating_mul(2))?;
     let mut vector = [0; BLOCK];
     runtime.environment().random(&mut vector)?;
-    let cipher = cbc::Encryptor::<Aes256>::new(&key(&text(arguments, 0)).into(), &vector.into());
+    let cipher = cbc::Encryptor::<Aes256>::new(&key(&bytes(arguments, 0)).into(), &vector.into());
     let mut output = vector.to_vec();
     let mut padded = plain.to_vec();
     padded.resize((plain.len() / BLOCK + 1) * BLOCK, 0);
@@ -59,7 +51,7 @@ fn encrypt(runtime: &mut dyn Runtime, arguments: &[Value]) -> Result<Value, Func
 }
 
 fn decrypt(runtime: &mut dyn Runtime, arguments: &[Value]) -> Result<Value, FunctionError> {
-    let encoded = text(arguments, 1);
+    let encoded = bytes(arguments, 1);
     if encoded.is_empty() {
         return Ok("".into());
     }
@@ -75,7 +67,7 @@ fn decrypt(runtime: &mut dyn Runtime, arguments: &[Value]) -> Result<Value, Func
     if body.len() % BLOCK != 0 {
         return Err(FunctionError::new("crypto/cipher: input not full blocks"));
     }
-    let cipher = cbc::Decryptor::<Aes256>::new(&key(&text(arguments, 0)).into(), vector.into());
+    let cipher = cbc::Decryptor::<Aes256>::new(&key(&bytes(arguments, 0)).into(), vector.into());
     let mut body = body.to_vec();
     let plain = cipher
         .decrypt_padded_mut::<NoPadding>(&mut body)

@@ -10,18 +10,18 @@ use super::{
 use crate::{
     base_encoding::from_base64,
     dates::compact_utc,
-    typed::{host, integer, items, takes, text},
+    declare::{bytes, fixed, host, int, items},
 };
 use std::net::IpAddr;
-use whipstaff_gotemplate::{Function, FunctionError, Runtime, Signature, Type, Value, format};
+use whipstaff_gotemplate::{Function, FunctionError, Runtime, Type, Value, format};
 
 use Type::{Int, List, String as Text};
 
 const HOST: Type = Type::Host(CERTIFICATE);
-const SELF_SIGNED: Signature = takes(&[Text, List, List, Int]);
-const SELF_SIGNED_WITH_KEY: Signature = takes(&[Text, List, List, Int, Text]);
-const SIGNED: Signature = takes(&[Text, List, List, Int, HOST]);
-const SIGNED_WITH_KEY: Signature = takes(&[Text, List, List, Int, HOST, Text]);
+const SELF_SIGNED: &[Type] = &[Text, List, List, Int];
+const SELF_SIGNED_WITH_KEY: &[Type] = &[Text, List, List, Int, Text];
+const SIGNED: &[Type] = &[Text, List, List, Int, HOST];
+const SIGNED_WITH_KEY: &[Type] = &[Text, List, List, Int, HOST, Text];
 
 /// Bits of an RSA key that is made for a certificate, and of one that is made for itself.
 const CERTIFICATE_KEY_BITS: usize = 2048;
@@ -32,51 +32,23 @@ const NANOSECONDS_PER_DAY: i64 = 86_400 * 1_000_000_000;
 /// The functions of this module.
 pub(super) fn functions() -> Vec<Function> {
     vec![
-        Function {
-            name: "genPrivateKey",
-            signature: takes(&[Text]),
-            call: private_key,
-        },
-        Function {
-            name: "buildCustomCert",
-            signature: takes(&[Text, Text]),
-            call: build_custom,
-        },
-        Function {
-            name: "genCA",
-            signature: takes(&[Text, Int]),
-            call: authority,
-        },
-        Function {
-            name: "genCAWithKey",
-            signature: takes(&[Text, Int, Text]),
-            call: authority_with_key,
-        },
-        Function {
-            name: "genSelfSignedCert",
-            signature: SELF_SIGNED,
-            call: self_signed,
-        },
-        Function {
-            name: "genSelfSignedCertWithKey",
-            signature: SELF_SIGNED_WITH_KEY,
-            call: self_signed_with_key,
-        },
-        Function {
-            name: "genSignedCert",
-            signature: SIGNED,
-            call: signed,
-        },
-        Function {
-            name: "genSignedCertWithKey",
-            signature: SIGNED_WITH_KEY,
-            call: signed_with_key,
-        },
+        fixed("genPrivateKey", &[Text], private_key),
+        fixed("buildCustomCert", &[Text, Text], build_custom),
+        fixed("genCA", &[Text, Int], authority),
+        fixed("genCAWithKey", &[Text, Int, Text], authority_with_key),
+        fixed("genSelfSignedCert", SELF_SIGNED, self_signed),
+        fixed(
+            "genSelfSignedCertWithKey",
+            SELF_SIGNED_WITH_KEY,
+            self_signed_with_key,
+        ),
+        fixed("genSignedCert", SIGNED, signed),
+        fixed("genSignedCertWithKey", SIGNED_WITH_KEY, signed_with_key),
     ]
 }
 
 fn private_key(runtime: &mut dyn Runtime, arguments: &[Value]) -> Result<Value, FunctionError> {
-    let key = match &*text(arguments, 0) {
+    let key = match &*bytes(arguments, 0) {
         b"" | b"rsa" => Key::rsa(runtime, PRIVATE_KEY_BITS)?,
         b"dsa" => Key::dsa(runtime)?,
         b"ecdsa" => Key::ecdsa(runtime)?,
@@ -88,7 +60,7 @@ fn private_key(runtime: &mut dyn Runtime, arguments: &[Value]) -> Result<Value, 
 
 fn build_custom(runtime: &mut dyn Runtime, arguments: &[Value]) -> Result<Value, FunctionError> {
     let decoded = |index: usize, what: &str| {
-        from_base64(&text(arguments, index))
+        from_base64(&bytes(arguments, index))
             .map_err(|_| FunctionError::new(format!("unable to decode base64 {what}")))
     };
     let certificate = decoded(0, "certificate")?;
@@ -117,7 +89,7 @@ fn signer(key: &[u8]) -> Result<Key, FunctionError> {
 
 /// The key that is given as an argument.
 fn given_key(arguments: &[Value], index: usize) -> Result<Key, FunctionError> {
-    Key::from_pem(&text(arguments, index))
+    Key::from_pem(&bytes(arguments, index))
         .map_err(|error| FunctionError::new(format!("parsing private key: {error}")))
 }
 
@@ -142,7 +114,7 @@ fn own_authority(
         addresses: Vec::new(),
         host_names: Vec::new(),
     };
-    let mut template = template(runtime, arguments, names, integer(arguments, 1))?;
+    let mut template = template(runtime, arguments, names, int(arguments, 1))?;
     template.is_authority = true;
     issue(&template, key, None, key)
 }
@@ -150,7 +122,7 @@ fn own_authority(
 fn self_signed(runtime: &mut dyn Runtime, arguments: &[Value]) -> Result<Value, FunctionError> {
     let names = Names::read(arguments)?;
     let key = Key::rsa(runtime, CERTIFICATE_KEY_BITS)?;
-    let template = template(runtime, arguments, names, integer(arguments, 3))?;
+    let template = template(runtime, arguments, names, int(arguments, 3))?;
     issue(&template, &key, None, &key)
 }
 
@@ -160,7 +132,7 @@ fn self_signed_with_key(
 ) -> Result<Value, FunctionError> {
     let key = given_key(arguments, 4)?;
     let names = Names::read(arguments)?;
-    let template = template(runtime, arguments, names, integer(arguments, 3))?;
+    let template = template(runtime, arguments, names, int(arguments, 3))?;
     issue(&template, &key, None, &key)
 }
 
@@ -182,7 +154,7 @@ fn signed_by_authority(
     let parent = parent(&authority.certificate, "decodedSignerCert")?;
     let signer = signer(&authority.key)?;
     let names = Names::read(arguments)?;
-    let template = template(runtime, arguments, names, integer(arguments, 3))?;
+    let template = template(runtime, arguments, names, int(arguments, 3))?;
     issue(&template, key, Some(&parent), &signer)
 }
 
@@ -212,7 +184,7 @@ fn template(
     // A duration that does not fit wraps around, as it does in Go.
     let validity = days.wrapping_mul(NANOSECONDS_PER_DAY);
     Ok(Template {
-        common_name: text(arguments, 0).to_vec(),
+        common_name: bytes(arguments, 0).to_vec(),
         addresses: names.addresses,
         host_names: names.host_names,
         serial,

@@ -1,7 +1,7 @@
 //! `bcrypt`, `htpasswd` and `derivePassword`.
 
 use super::SLOW_CHARGE;
-use crate::typed::{integer, takes, text};
+use crate::declare::{bytes, fixed, int};
 use hmac::{Hmac, Mac};
 use sha2::Sha256;
 use whipstaff_gotemplate::{Function, FunctionError, Runtime, Type, Value};
@@ -20,34 +20,26 @@ const SCRYPT_LENGTH: usize = 64;
 pub(super) fn functions() -> Vec<Function> {
     use Type::{String, Uint32};
     vec![
-        Function {
-            name: "bcrypt",
-            signature: takes(&[String]),
-            call: bcrypt_function,
-        },
-        Function {
-            name: "htpasswd",
-            signature: takes(&[String, String]),
-            call: htpasswd,
-        },
-        Function {
-            name: "derivePassword",
-            signature: takes(&[Uint32, String, String, String, String]),
-            call: derive_password,
-        },
+        fixed("bcrypt", &[String], bcrypt_function),
+        fixed("htpasswd", &[String, String], htpasswd),
+        fixed(
+            "derivePassword",
+            &[Uint32, String, String, String, String],
+            derive_password,
+        ),
     ]
 }
 
 fn bcrypt_function(runtime: &mut dyn Runtime, arguments: &[Value]) -> Result<Value, FunctionError> {
-    hash(runtime, &text(arguments, 0)).map(Value::from)
+    hash(runtime, &bytes(arguments, 0)).map(Value::from)
 }
 
 fn htpasswd(runtime: &mut dyn Runtime, arguments: &[Value]) -> Result<Value, FunctionError> {
-    let user = text(arguments, 0);
+    let user = bytes(arguments, 0);
     if user.contains(&b':') {
         return Ok(Value::string([b"invalid username: ", &*user].concat()));
     }
-    let hash = hash(runtime, &text(arguments, 1))?;
+    let hash = hash(runtime, &bytes(arguments, 1))?;
     Ok(Value::string([&*user, b":", hash.as_bytes()].concat()))
 }
 
@@ -94,8 +86,8 @@ fn bcrypt_base64(bytes: &[u8]) -> String {
 }
 
 fn derive_password(runtime: &mut dyn Runtime, arguments: &[Value]) -> Result<Value, FunctionError> {
-    let counter = integer(arguments, 0) as u32;
-    let [kind, password, user, site] = [1, 2, 3, 4].map(|index| text(arguments, index));
+    let counter = int(arguments, 0) as u32;
+    let [kind, password, user, site] = [1, 2, 3, 4].map(|index| bytes(arguments, index));
     let Some(templates) = templates(&kind) else {
         return Ok(Value::string(
             [b"cannot find password template ", &*kind].concat(),

@@ -5,14 +5,12 @@ use super::duration::{
 };
 use crate::{
     cast::parse_float,
-    typed::{takes, value},
+    declare::{fixed, value},
 };
-use whipstaff_gotemplate::{
-    Function, FunctionError, IntKind, Runtime, Signature, Type, Value, format,
-};
+use whipstaff_gotemplate::{Function, FunctionError, IntKind, Runtime, Type, Value, format};
 
-const ANY: Signature = takes(&[Type::Any]);
-const TWO: Signature = takes(&[Type::Any, Type::Any]);
+const ANY: &[Type] = &[Type::Any];
+const TWO: &[Type] = &[Type::Any, Type::Any];
 
 type Call = fn(&mut dyn Runtime, &[Value]) -> Result<Value, FunctionError>;
 
@@ -43,23 +41,15 @@ pub(super) fn functions() -> Vec<Function> {
     ];
     let mut functions: Vec<Function> = simple
         .into_iter()
-        .map(|(name, call)| Function {
-            name,
-            signature: ANY,
-            call,
-        })
+        .map(|(name, call)| fixed(name, ANY, call))
         .collect();
     functions.extend([
-        Function {
-            name: "durationRoundTo",
-            signature: TWO,
-            call: |_, arguments| Ok(step(arguments, round)),
-        },
-        Function {
-            name: "durationTruncateTo",
-            signature: TWO,
-            call: |_, arguments| Ok(step(arguments, truncate)),
-        },
+        fixed("durationRoundTo", TWO, |_, arguments| {
+            Ok(step(arguments, round))
+        }),
+        fixed("durationTruncateTo", TWO, |_, arguments| {
+            Ok(step(arguments, truncate))
+        }),
     ]);
     functions
 }

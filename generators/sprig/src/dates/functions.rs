@@ -8,100 +8,38 @@ use super::{
     write::write,
     zone::Zone,
 };
-use crate::typed::{host, takes, text, value};
-use whipstaff_gotemplate::{
-    Function, FunctionError, IntKind, Runtime, Signature, Type, Value, format,
-};
+use crate::declare::{bytes, fixed, host, value};
+use whipstaff_gotemplate::{Function, FunctionError, IntKind, Runtime, Type, Value, format};
 
-const ANY: Signature = takes(&[Type::Any]);
-const TWO_STRINGS: Signature = takes(&[Type::String, Type::String]);
-const MODIFY: Signature = takes(&[Type::String, Type::Host(TIME)]);
-const IN_ZONE: Signature = takes(&[Type::String, Type::Any, Type::String]);
+const ANY: &[Type] = &[Type::Any];
+const TWO_STRINGS: &[Type] = &[Type::String, Type::String];
+const MODIFY: &[Type] = &[Type::String, Type::Host(TIME)];
+const IN_ZONE: &[Type] = &[Type::String, Type::Any, Type::String];
 const HTML: &[u8] = b"2006-01-02";
 
 /// The functions of this module.
 pub(super) fn functions() -> Vec<Function> {
     vec![
-        Function {
-            name: "now",
-            signature: takes(&[]),
-            call: now,
-        },
-        Function {
-            name: "ago",
-            signature: ANY,
-            call: ago,
-        },
-        Function {
-            name: "date",
-            signature: takes(&[Type::String, Type::Any]),
-            call: date,
-        },
-        Function {
-            name: "dateInZone",
-            signature: IN_ZONE,
-            call: date_in_zone,
-        },
-        Function {
-            name: "date_in_zone",
-            signature: IN_ZONE,
-            call: date_in_zone,
-        },
-        Function {
-            name: "dateModify",
-            signature: MODIFY,
-            call: date_modify,
-        },
-        Function {
-            name: "date_modify",
-            signature: MODIFY,
-            call: date_modify,
-        },
-        Function {
-            name: "mustDateModify",
-            signature: MODIFY,
-            call: must_date_modify,
-        },
-        Function {
-            name: "must_date_modify",
-            signature: MODIFY,
-            call: must_date_modify,
-        },
-        Function {
-            name: "duration",
-            signature: ANY,
-            call: duration,
-        },
-        Function {
-            name: "durationRound",
-            signature: ANY,
-            call: duration_round,
-        },
-        Function {
-            name: "htmlDate",
-            signature: ANY,
-            call: html_date,
-        },
-        Function {
-            name: "htmlDateInZone",
-            signature: takes(&[Type::Any, Type::String]),
-            call: html_date_in_zone,
-        },
-        Function {
-            name: "toDate",
-            signature: TWO_STRINGS,
-            call: to_date,
-        },
-        Function {
-            name: "mustToDate",
-            signature: TWO_STRINGS,
-            call: must_to_date,
-        },
-        Function {
-            name: "unixEpoch",
-            signature: takes(&[Type::Host(TIME)]),
-            call: unix_epoch,
-        },
+        fixed("now", &[], now),
+        fixed("ago", ANY, ago),
+        fixed("date", &[Type::String, Type::Any], date),
+        fixed("dateInZone", IN_ZONE, date_in_zone),
+        fixed("date_in_zone", IN_ZONE, date_in_zone),
+        fixed("dateModify", MODIFY, date_modify),
+        fixed("date_modify", MODIFY, date_modify),
+        fixed("mustDateModify", MODIFY, must_date_modify),
+        fixed("must_date_modify", MODIFY, must_date_modify),
+        fixed("duration", ANY, duration),
+        fixed("durationRound", ANY, duration_round),
+        fixed("htmlDate", ANY, html_date),
+        fixed(
+            "htmlDateInZone",
+            &[Type::Any, Type::String],
+            html_date_in_zone,
+        ),
+        fixed("toDate", TWO_STRINGS, to_date),
+        fixed("mustToDate", TWO_STRINGS, must_to_date),
+        fixed("unixEpoch", &[Type::Host(TIME)], unix_epoch),
     ]
 }
 
@@ -144,15 +82,20 @@ fn formatted(
 }
 
 fn date(runtime: &mut dyn Runtime, arguments: &[Value]) -> Result<Value, FunctionError> {
-    formatted(runtime, &text(arguments, 0), &value(arguments, 1), b"Local")
+    formatted(
+        runtime,
+        &bytes(arguments, 0),
+        &value(arguments, 1),
+        b"Local",
+    )
 }
 
 fn date_in_zone(runtime: &mut dyn Runtime, arguments: &[Value]) -> Result<Value, FunctionError> {
     formatted(
         runtime,
-        &text(arguments, 0),
+        &bytes(arguments, 0),
         &value(arguments, 1),
-        &text(arguments, 2),
+        &bytes(arguments, 2),
     )
 }
 
@@ -164,12 +107,12 @@ fn html_date_in_zone(
     runtime: &mut dyn Runtime,
     arguments: &[Value],
 ) -> Result<Value, FunctionError> {
-    formatted(runtime, HTML, &value(arguments, 0), &text(arguments, 1))
+    formatted(runtime, HTML, &value(arguments, 0), &bytes(arguments, 1))
 }
 
 fn date_modify(_runtime: &mut dyn Runtime, arguments: &[Value]) -> Result<Value, FunctionError> {
     let time = host::<Time>(arguments, 1)?;
-    Ok(Value::host(match duration::parse(&text(arguments, 0)) {
+    Ok(Value::host(match duration::parse(&bytes(arguments, 0)) {
         Ok(step) => time.add(step),
         Err(_) => time,
     }))
@@ -179,7 +122,7 @@ fn must_date_modify(
     _runtime: &mut dyn Runtime,
     arguments: &[Value],
 ) -> Result<Value, FunctionError> {
-    let step = duration::parse(&text(arguments, 0))
+    let step = duration::parse(&bytes(arguments, 0))
         .map_err(|error| FunctionError::new(error.to_string()))?;
     Ok(Value::host(host::<Time>(arguments, 1)?.add(step)))
 }
@@ -240,12 +183,12 @@ fn duration_round(runtime: &mut dyn Runtime, arguments: &[Value]) -> Result<Valu
 }
 
 fn to_date(_runtime: &mut dyn Runtime, arguments: &[Value]) -> Result<Value, FunctionError> {
-    let time = read(&text(arguments, 0), &text(arguments, 1));
+    let time = read(&bytes(arguments, 0), &bytes(arguments, 1));
     Ok(Value::host(time.unwrap_or_else(|_| Time::zero())))
 }
 
 fn must_to_date(_runtime: &mut dyn Runtime, arguments: &[Value]) -> Result<Value, FunctionError> {
-    read(&text(arguments, 0), &text(arguments, 1))
+    read(&bytes(arguments, 0), &bytes(arguments, 1))
         .map(Value::host)
         .map_err(|error| FunctionError::new(error.to_string()))
 }

@@ -1,7 +1,7 @@
 //! Times and zones as templates see them. Durations, months and weekdays are the engine's.
 
 use super::{duration::SECOND, time::Time, write::write, zone::Zone};
-use crate::typed::{host, integer, takes, text};
+use crate::declare::{bytes, host, int, takes};
 use std::any::Any;
 use whipstaff_gotemplate::{
     FunctionError, Host, IntKind, Kind, Method, Runtime, Signature, Type, Value,
@@ -84,7 +84,7 @@ fn time_reading(name: &str) -> Option<Method> {
 fn time_relation(name: &str) -> Option<Method> {
     let (signature, call): (_, Call) = match name {
         "Format" => (takes(&[Type::String]), |own, _, arguments| {
-            Ok(Value::string(write(time(own)?, &text(arguments, 0))))
+            Ok(Value::string(write(time(own)?, &bytes(arguments, 0))))
         }),
         "After" => (ONE_TIME, |own, _, arguments| {
             Ok((time(own)?.moment() > other(arguments)?.moment()).into())
@@ -124,7 +124,7 @@ fn time_relation(name: &str) -> Option<Method> {
         "AddDate" => (
             takes(&[Type::Int, Type::Int, Type::Int]),
             |own, _, arguments| {
-                let [years, months, days] = [0, 1, 2].map(|index| integer(arguments, index));
+                let [years, months, days] = [0, 1, 2].map(|index| int(arguments, index));
                 Ok(Value::host(time(own)?.add_date(years, months, days)))
             },
         ),
@@ -173,7 +173,7 @@ fn wrap(nanoseconds: i64) -> Value {
 
 /// The first argument, which the engine has made a duration.
 fn duration_argument(arguments: &[Value]) -> i64 {
-    integer(arguments, 0)
+    int(arguments, 0)
 }
 
 impl Host for Zone {

@@ -3,92 +3,46 @@
 
 use super::{Program, ProgramError};
 use crate::{
+    declare::{bytes, fixed, int},
     lists::nil_strings,
-    typed::{integer, takes, text},
 };
 use std::rc::Rc;
-use whipstaff_gotemplate::{
-    Bytes, Function, FunctionError, Runtime, Signature, Type, Value, format,
-};
+use whipstaff_gotemplate::{Bytes, Function, FunctionError, Runtime, Type, Value, format};
 
-const TWO: Signature = takes(&[Type::String, Type::String]);
-const THREE: Signature = takes(&[Type::String, Type::String, Type::String]);
-const COUNTED: Signature = takes(&[Type::String, Type::String, Type::Int]);
+const TWO: &[Type] = &[Type::String, Type::String];
+const THREE: &[Type] = &[Type::String, Type::String, Type::String];
+const COUNTED: &[Type] = &[Type::String, Type::String, Type::Int];
 
 /// The functions of this module.
 pub(crate) fn functions() -> Vec<Function> {
     vec![
-        Function {
-            name: "regexMatch",
-            signature: TWO,
-            call: regex_match,
-        },
-        Function {
-            name: "mustRegexMatch",
-            signature: TWO,
-            call: must_regex_match,
-        },
-        Function {
-            name: "regexFind",
-            signature: TWO,
-            call: find::<false>,
-        },
-        Function {
-            name: "mustRegexFind",
-            signature: TWO,
-            call: find::<true>,
-        },
-        Function {
-            name: "regexFindAll",
-            signature: COUNTED,
-            call: find_all::<false>,
-        },
-        Function {
-            name: "mustRegexFindAll",
-            signature: COUNTED,
-            call: find_all::<true>,
-        },
-        Function {
-            name: "regexSplit",
-            signature: COUNTED,
-            call: split::<false>,
-        },
-        Function {
-            name: "mustRegexSplit",
-            signature: COUNTED,
-            call: split::<true>,
-        },
-        Function {
-            name: "regexReplaceAll",
-            signature: THREE,
-            call: replace_all::<false>,
-        },
-        Function {
-            name: "mustRegexReplaceAll",
-            signature: THREE,
-            call: replace_all::<true>,
-        },
-        Function {
-            name: "regexReplaceAllLiteral",
-            signature: THREE,
-            call: replace_all_literal::<false>,
-        },
-        Function {
-            name: "mustRegexReplaceAllLiteral",
-            signature: THREE,
-            call: replace_all_literal::<true>,
-        },
-        Function {
-            name: "regexQuoteMeta",
-            signature: takes(&[Type::String]),
-            call: quote_meta,
-        },
+        fixed("regexMatch", TWO, regex_match),
+        fixed("mustRegexMatch", TWO, must_regex_match),
+        fixed("regexFind", TWO, find::<false>),
+        fixed("mustRegexFind", TWO, find::<true>),
+        fixed("regexFindAll", COUNTED, find_all::<false>),
+        fixed("mustRegexFindAll", COUNTED, find_all::<true>),
+        fixed("regexSplit", COUNTED, split::<false>),
+        fixed("mustRegexSplit", COUNTED, split::<true>),
+        fixed("regexReplaceAll", THREE, replace_all::<false>),
+        fixed("mustRegexReplaceAll", THREE, replace_all::<true>),
+        fixed(
+            "regexReplaceAllLiteral",
+            THREE,
+            replace_all_literal::<false>,
+        ),
+        fixed(
+            "mustRegexReplaceAllLiteral",
+            THREE,
+            replace_all_literal::<true>,
+        ),
+        fixed("regexQuoteMeta", &[Type::String], quote_meta),
     ]
 }
 
 /// Compiles the first argument.
 fn program(arguments: &[Value], is_must: bool) -> Result<Rc<Program>, FunctionError> {
-    let expression = text(arguments, 0);
+    let expression = bytes(arguments, 0);
     Program::new(&expression).map_err(|error| match error {
         ProgramError::Limit(_) => FunctionError::limit(error.to_string()),
         ProgramError::Syntax(error) if is_must => FunctionError::new(error.to_string()),
@@ -111,8 +65,8 @@ fn quoted(expression: &Bytes) -> String {
 }
 
 fn regex_match(_runtime: &mut dyn Runtime, arguments: &[Value]) -> Result<Value, FunctionError> {
-    match Program::new(&text(arguments, 0)) {
-        Ok(program) => Ok(Value::Bool(program.is_match(&text(arguments, 1)))),
+    match Program::new(&bytes(arguments, 0)) {
+        Ok(program) => Ok(Value::Bool(program.is_match(&bytes(arguments, 1)))),
         Err(ProgramError::Syntax(_)) => Ok(Value::Bool(false)),
         Err(error) => Err(FunctionError::limit(error.to_string())),
     }
@@ -123,7 +77,7 @@ fn must_regex_match(
     arguments: &[Value],
 ) -> Result<Value, FunctionError> {
     Ok(Value::Bool(
-        program(arguments, true)?.is_match(&text(arguments, 1)),
+        program(arguments, true)?.is_match(&bytes(arguments, 1)),
     ))
 }
 
@@ -132,7 +86,7 @@ fn find<const MUST: bool>(
     arguments: &[Value],
 ) -> Result<Value, FunctionError> {
     let program = program(arguments, MUST)?;
-    let searched = text(arguments, 1);
+    let searched = bytes(arguments, 1);
     let Some((start, end)) = program.find(&searched) else {
         return Ok("".into());
     };
@@ -145,8 +99,8 @@ fn find_all<const MUST: bool>(
     arguments: &[Value],
 ) -> Result<Value, FunctionError> {
     let program = program(arguments, MUST)?;
-    let searched = text(arguments, 1);
-    let limit = usize::try_from(integer(arguments, 2)).unwrap_or(usize::MAX);
+    let searched = bytes(arguments, 1);
+    let limit = usize::try_from(int(arguments, 2)).unwrap_or(usize::MAX);
     let found = program.find_all(&searched, limit);
     if found.is_empty() {
         return Ok(nil_strings());
@@ -162,8 +116,8 @@ fn split<const MUST: bool>(
     arguments: &[Value],
 ) -> Result<Value, FunctionError> {
     let program = program(arguments, MUST)?;
-    let searched = text(arguments, 1);
-    let limit = usize::try_from(integer(arguments, 2)).ok();
+    let searched = bytes(arguments, 1);
+    let limit = usize::try_from(int(arguments, 2)).ok();
     if limit == Some(0) {
         return Ok(nil_strings());
     }
@@ -186,8 +140,8 @@ fn replace_all<const MUST: bool>(
     arguments: &[Value],
 ) -> Result<Value, FunctionError> {
     let program = program(arguments, MUST)?;
-    let searched = text(arguments, 1);
-    let template = text(arguments, 2);
+    let searched = bytes(arguments, 1);
+    let template = bytes(arguments, 2);
     runtime.charge(searched.len())?;
     let replaced = program.replace_all(&searched, |output, groups| {
         let before = output.len();
@@ -202,8 +156,8 @@ fn replace_all_literal<const MUST: bool>(
     arguments: &[Value],
 ) -> Result<Value, FunctionError> {
     let program = program(arguments, MUST)?;
-    let searched = text(arguments, 1);
-    let replacement = text(arguments, 2);
+    let searched = bytes(arguments, 1);
+    let replacement = bytes(arguments, 2);
     runtime.charge(searched.len())?;
     let replaced = program.replace_all(&searched, |output, _| {
         output.extend_from_slice(&replacement);
@@ -213,7 +167,7 @@ fn replace_all_literal<const MUST: bool>(
 }
 
 fn quote_meta(runtime: &mut dyn Runtime, arguments: &[Value]) -> Result<Value, FunctionError> {
-    let input = text(arguments, 0);
+    let input = bytes(arguments, 0);
     runtime.charge(input.len().saturating_mul(2))?;
     let mut output = Vec::with_capacity(input.len());
     for byte in input.iter().copied() {

@@ -1,34 +1,30 @@
 //! `semver` and `semverCompare`, and versions as templates see them.
 
 use super::{Constraint, Version, constraint::ConstraintError};
-use crate::typed::{host, takes, text};
+use crate::declare::{bytes, fixed, host, takes};
 use std::any::Any;
 use whipstaff_gotemplate::{
-    Dialect, Function, FunctionError, Host, Kind, Method, Runtime, Signature, Type, UintKind, Value,
+    Dialect, Function, FunctionError, Host, Kind, Method, Runtime, Type, UintKind, Value,
 };
 
 const POINTER: &str = "*semver.Version";
-const NOTHING: Signature = takes(&[]);
-const STRING: Signature = takes(&[Type::String]);
-const VERSION: Signature = takes(&[Type::Host(POINTER)]);
+const NOTHING: &[Type] = &[];
+const STRING: &[Type] = &[Type::String];
+const VERSION: &[Type] = &[Type::Host(POINTER)];
 
 /// The functions of this module.
 pub(crate) fn functions(dialect: Dialect) -> Vec<Function> {
     vec![
-        Function {
-            name: "semver",
-            signature: STRING,
-            call: semver,
-        },
-        Function {
-            name: "semverCompare",
-            signature: takes(&[Type::String, Type::String]),
-            call: if dialect == Dialect::V4_1 {
+        fixed("semver", STRING, semver),
+        fixed(
+            "semverCompare",
+            &[Type::String, Type::String],
+            if dialect == Dialect::V4_1 {
                 semver_compare_unquoted
             } else {
                 semver_compare
             },
-        },
+        ),
     ]
 }
 
@@ -41,7 +37,7 @@ fn semver(_runtime: &mut dyn Runtime, arguments: &[Value]) -> Result<Value, Func
 }
 
 fn semver_compare(_runtime: &mut dyn Runtime, arguments: &[Value]) -> Result<Value, FunctionError> {
-    let constraint = Constraint::parse(&text(arguments, 0).to_text())
+    let constraint = Constraint::parse(&bytes(arguments, 0).to_text())
         .map_err(|error| FunctionError::new(error.to_string()))?;
     Ok(Value::Bool(constraint.check(&parse(arguments, 1)?)))
 }
@@ -51,7 +47,7 @@ fn semver_compare_unquoted(
     runtime: &mut dyn Runtime,
     arguments: &[Value],
 ) -> Result<Value, FunctionError> {
-    match Constraint::parse(&text(arguments, 0).to_text()) {
+    match Constraint::parse(&bytes(arguments, 0).to_text()) {
         Err(ConstraintError::Improper(constraint)) => Err(FunctionError::new(format!(
             "improper constraint: {constraint}"
         ))),
@@ -60,7 +56,7 @@ fn semver_compare_unquoted(
 }
 
 fn parse(arguments: &[Value], index: usize) -> Result<Version, FunctionError> {
-    Version::parse(&text(arguments, index).to_text())
+    Version::parse(&bytes(arguments, index).to_text())
         .map_err(|error| FunctionError::new(error.to_string()))
 }
 
@@ -121,7 +117,7 @@ impl Host for VersionHost {
 type Call = fn(&dyn Host, &mut dyn Runtime, &[Value]) -> Result<Value, FunctionError>;
 
 fn value_method(name: &str) -> Option<Method> {
-    let (signature, call): (_, Call) = match name {
+    let (parameters, call): (_, Call) = match name {
         "Major" => (NOTHING, |own, _, _| number(&this(own)?.version.major)),
         "Minor" => (NOTHING, |own, _, _| number(&this(own)?.version.minor)),
         "Patch" => (NOTHING, |own, _, _| number(&this(own)?.version.patch)),
@@ -146,7 +142,7 @@ fn value_method(name: &str) -> Option<Method> {
         "SetPrerelease" => (STRING, |own, _, arguments| {
             let changed = this(own)?
                 .version
-                .with_prerelease(&text(arguments, 0).to_text());
+                .with_prerelease(&bytes(arguments, 0).to_text());
             changed
                 .map(bare)
                 .map_err(|error| FunctionError::new(error.to_string()))
@@ -154,18 +150,21 @@ fn value_method(name: &str) -> Option<Method> {
         "SetMetadata" => (STRING, |own, _, arguments| {
             let changed = this(own)?
                 .version
-                .with_metadata(&text(arguments, 0).to_text());
+                .with_metadata(&bytes(arguments, 0).to_text());
             changed
                 .map(bare)
                 .map_err(|error| FunctionError::new(error.to_string()))
         }),
         _ => return None,
     };
-    Some(Method { signature, call })
+    Some(Method {
+        signature: takes(parameters),
+        call,
+    })
 }
 
 fn pointer_method(name: &str) -> Option<Method> {
-    let (signature, call): (_, Call) = match name {
+    let (parameters, call): (_, Call) = match name {
         "Original" => (NOTHING, |own, _, _| {
             Ok(this(own)?.version.original.as_str().into())
         }),
@@ -189,7 +188,10 @@ fn pointer_method(name: &str) -> Option<Method> {
         }),
         _ => return None,
     };
-    Some(Method { signature, call })
+    Some(Method {
+        signature: takes(parameters),
+        call,
+    })
 }
 
 fn this(own: &dyn Host) -> Result<&VersionHost, FunctionError> {

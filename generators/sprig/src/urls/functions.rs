@@ -1,27 +1,19 @@
 //! The functions of this module, on maps of a URL's parts.
 
 use super::url::{Url, UrlError};
-use crate::typed::{takes, text, value};
+use crate::declare::{bytes, fixed, value};
 use whipstaff_gotemplate::{Function, FunctionError, Map, Runtime, Type, Value};
 
 /// The functions of this module.
 pub(crate) fn functions() -> Vec<Function> {
     vec![
-        Function {
-            name: "urlParse",
-            signature: takes(&[Type::String]),
-            call: url_parse,
-        },
-        Function {
-            name: "urlJoin",
-            signature: takes(&[Type::Map]),
-            call: url_join,
-        },
+        fixed("urlParse", &[Type::String], url_parse),
+        fixed("urlJoin", &[Type::Map], url_join),
     ]
 }
 
 fn url_parse(runtime: &mut dyn Runtime, arguments: &[Value]) -> Result<Value, FunctionError> {
-    let input = text(arguments, 0);
+    let input = bytes(arguments, 0);
     runtime.charge(input.len())?;
     let url = Url::parse(&input)
         .map_err(|error| FunctionError::new(format!("unable to parse url: {error}")))?;
