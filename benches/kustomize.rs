@@ -30,7 +30,7 @@ const SIZES: [usize; 3] = [500, 1_000, 2_000];
 const LARGEST: usize = 5_000;
 /// Deployments of one base.
 const PER_BASE: usize = 50;
-/// Objects for one Deployment: it, its Service, its ServiceAccount and its ConfigMap.
+/// Objects for one Deployment: it, its Service, its service account and its settings.
 const PER_DEPLOYMENT: usize = 4;
 
 fn main() -> Result<()> {

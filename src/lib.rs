@@ -28,13 +28,14 @@ mod inflate;
 mod lease;
 mod metrics;
 mod operator;
+mod remote;
 mod source;
 mod status;
 mod telemetry;
 mod tree;
 
 pub use class::Class;
-pub use component::{Component, GeneratorOptions, Origin, Part};
+pub use component::{Component, GeneratorOptions, Origin, Part, Variables};
 pub use crd::{crd_files, crds};
 pub use http::ListenError;
 pub use lease::{LeaseError, LeaseOptions, lease_identity};

@@ -9,6 +9,7 @@ use crate::controllers::run_components;
 use crate::dependents::OwnerScope;
 use crate::events::Events;
 use crate::http::{AdminServer, ListenError, Readiness};
+use crate::inflate::SourceCharts;
 use crate::lease::{Candidate, Leadership, LeaseError, LeaseOptions};
 use crate::metrics::Metrics;
 use crate::source::{FetchOptions, Fetcher, SourceError};
@@ -65,7 +66,8 @@ impl Default for OperatorOptions {
 pub fn default_generators() -> Registry {
     let mut registry = Registry::new();
     registry.register(Arc::new(whipstaff_helm::HelmGenerator));
-    let kustomize = whipstaff_kustomize::KustomizeGenerator::new();
+    let kustomize =
+        whipstaff_kustomize::KustomizeGenerator::new().with_charts(Arc::new(SourceCharts));
     registry.register(Arc::new(whipstaff_templates::TemplatedGenerator::new(
         kustomize,
     )));
@@ -261,7 +263,8 @@ async fn context<C: Component>(
         identities: Identities::new(config, client.clone()),
         discovery: Discovery::new(client.clone()),
         watches: Watches::new(client.clone(), owners.clone(), wake.clone()),
-        lookup_watches: LookupWatches::new(wake),
+        lookup_watches: LookupWatches::new(wake.clone()),
+        variable_watches: LookupWatches::new(wake),
         fetcher: Fetcher::new(FetchOptions::default()).map_err(OperatorError::Fetcher)?,
         renderer,
         memories: Memories::default(),

@@ -3,8 +3,8 @@
 use super::global::GlobalArguments;
 use super::source_files::read_source;
 use super::{TIME_LIMIT, block_on, write_error, write_out};
-use crate::api::v1alpha1::Component;
-use crate::component::{Preview, PreviewOptions, SecretEntries, preview, secret_entries};
+use crate::api::v1alpha1::{Component, VariableSourceKind};
+use crate::component::{Preview, PreviewOptions, SecretEntries, preview, variable_entries};
 use crate::operator::default_generators;
 use anyhow::{Context as _, Result, anyhow, bail};
 use kube::{Config, ResourceExt};
@@ -44,6 +44,9 @@ pub(crate) struct RenderArguments {
     /// Manifest of a Secret that the Component names, instead of the cluster's (may be given several times)
     #[arg(long = "secret", value_name = "FILE")]
     secrets: Vec<String>,
+    /// Manifest of a ConfigMap that the Component names, instead of the cluster's (may be given several times)
+    #[arg(long = "config-map", value_name = "FILE")]
+    config_maps: Vec<String>,
     /// Namespace of Components that name none
     #[arg(short, long)]
     namespace: Option<String>,
@@ -112,7 +115,8 @@ impl RenderArguments {
             cluster,
             capabilities: self.capabilities()?,
             files: self.files(component)?,
-            secrets: self.secrets()?,
+            secrets: given(&self.secrets, VariableSourceKind::Secret)?,
+            config_maps: given(&self.config_maps, VariableSourceKind::ConfigMap)?,
             limits,
         })
     }
@@ -154,21 +158,23 @@ impl RenderArguments {
         }
         Ok(files)
     }
+}
 
-    fn secrets(&self) -> Result<BTreeMap<String, SecretEntries>> {
-        let mut secrets = BTreeMap::new();
-        for path in &self.secrets {
-            for manifest in read_manifests(path)? {
-                let text = |pointer: &str| manifest.pointer(pointer).and_then(Value::as_str);
-                let name = text("/metadata/name").map(str::to_owned);
-                let Some(name) = name.filter(|_| text("/kind") == Some("Secret")) else {
-                    bail!("{path} holds something else than Secrets with names");
-                };
-                secrets.insert(name, secret_entries(&manifest));
-            }
+/// The objects of a kind in manifests, by name.
+fn given(paths: &[String], kind: VariableSourceKind) -> Result<BTreeMap<String, SecretEntries>> {
+    let mut objects = BTreeMap::new();
+    for path in paths {
+        for manifest in read_manifests(path)? {
+            let text = |pointer: &str| manifest.pointer(pointer).and_then(Value::as_str);
+            let name = text("/metadata/name").map(str::to_owned);
+            let is_one = text("/kind") == Some(kind.to_string().as_str());
+            let Some(name) = name.filter(|_| is_one) else {
+                bail!("{path} holds something else than {kind}s with names");
+            };
+            objects.insert(name, variable_entries(kind, &manifest));
         }
-        Ok(secrets)
     }
+    Ok(objects)
 }
 
 fn component(manifest: &Value) -> Result<Component> {

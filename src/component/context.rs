@@ -25,6 +25,8 @@ pub(crate) struct Context {
     pub(crate) watches: Watches,
     /// Watches of what templates looked up.
     pub(crate) lookup_watches: LookupWatches,
+    /// Watches of what variables come from.
+    pub(crate) variable_watches: LookupWatches,
     /// Fetches sources.
     pub(crate) fetcher: Fetcher,
     /// Compiles and renders.

@@ -80,8 +80,9 @@ pub(super) async fn finish<C: Component>(run: &Run<'_, C>) -> Result<(), Reconci
     let name = run.component_name();
     let context = run.context;
     context.watches.require(&name, &BTreeSet::new());
-    let watches = &context.lookup_watches;
-    watches.require(&name, &context.client.0, BTreeMap::new());
+    for watches in [&context.lookup_watches, &context.variable_watches] {
+        watches.require(&name, &context.client.0, BTreeMap::new());
+    }
     if run.status.seed_secret.is_some() {
         seed::delete(run.component, context).await?;
     }

@@ -2,7 +2,7 @@
 
 use super::identity::IdentityError;
 use super::mask::Mask;
-use crate::api::v1alpha1::DurationError;
+use crate::api::v1alpha1::{DurationError, VariableSourceKind};
 use crate::class::Class;
 use crate::cluster::{DiscoveryError, LookupError, RequestError};
 use crate::dependents::{ExecuteError, ObserveError, PrepareError, Refusal};
@@ -33,6 +33,31 @@ pub(crate) enum ReconcileError {
     },
     #[error("the Secret `{name}` with the credentials {problem}")]
     Credentials { name: String, problem: &'static str },
+    #[error("the {kind} `{name}` with variables cannot be read")]
+    ReadVariables {
+        kind: VariableSourceKind,
+        name: String,
+        #[source]
+        cause: RequestError,
+    },
+    #[error("the {kind} `{name}` with variables does not exist")]
+    VariablesMissing {
+        kind: VariableSourceKind,
+        name: String,
+    },
+    #[error(
+        "the {kind} `{name}` with variables is not given, and there is no cluster to read it from"
+    )]
+    VariablesNotGiven {
+        kind: VariableSourceKind,
+        name: String,
+    },
+    #[error("{} is set, and the generator is `{generator}`", options_field(.part, .field))]
+    UnusedOptions {
+        part: String,
+        field: &'static str,
+        generator: String,
+    },
     #[error("the Secret `{name}` with the keys for decryption cannot be read")]
     ReadKeys {
         name: String,
@@ -131,6 +156,7 @@ impl ReconcileError {
             Self::Masked { class, .. } => *class,
             Self::ReadCredentials { cause, .. }
             | Self::ReadKeys { cause, .. }
+            | Self::ReadVariables { cause, .. }
             | Self::Lookup(LookupError::Request { cause, .. })
             | Self::Observe(ObserveError::Read { cause, .. })
             | Self::Execute(ExecuteError::Write { cause, .. }) => request_class(cause),
@@ -141,9 +167,12 @@ impl ReconcileError {
             | Self::Credentials { .. }
             | Self::KeysMissing { .. }
             | Self::NoKeys { .. }
+            | Self::VariablesMissing { .. }
+            | Self::VariablesNotGiven { .. }
             | Self::Prepare(PrepareError::UnknownKind { .. }) => Class::NotReady,
             Self::Duration { .. }
             | Self::Digest(_)
+            | Self::UnusedOptions { .. }
             | Self::Path { .. }
             | Self::Keys { .. }
             | Self::Decrypt { .. }
@@ -165,7 +194,10 @@ impl ReconcileError {
                 "Denied"
             }
             Self::Masked { reason, .. } => reason,
-            Self::Duration { .. } | Self::Digest(_) => "InvalidSpec",
+            Self::Duration { .. } | Self::Digest(_) | Self::UnusedOptions { .. } => "InvalidSpec",
+            Self::ReadVariables { .. }
+            | Self::VariablesMissing { .. }
+            | Self::VariablesNotGiven { .. } => "VariablesUnavailable",
             Self::ReadKeys { .. }
             | Self::KeysMissing { .. }
             | Self::NoKeys { .. }
@@ -233,6 +265,14 @@ fn path_field(part: &str) -> String {
         "`spec.path`".to_owned()
     } else {
         format!("`path` of the generator `{part}`")
+    }
+}
+
+fn options_field(part: &str, field: &str) -> String {
+    if part.is_empty() {
+        format!("`spec.{field}`")
+    } else {
+        format!("`{field}` of the generator `{part}`")
     }
 }
 

@@ -36,6 +36,20 @@ impl Mask {
             let known = before.map(|before| texts(before)).unwrap_or_default();
             secrets.extend(texts(content).difference(&known).cloned());
         }
+        Self::all(secrets)
+    }
+
+    /// Texts that are secret as a whole, and their lines.
+    pub(crate) fn of(texts: &[String]) -> Self {
+        let mut secrets = BTreeSet::new();
+        for text in texts {
+            add(text, &mut secrets);
+            text.lines().for_each(|line| add(line, &mut secrets));
+        }
+        Self::all(secrets)
+    }
+
+    fn all(mut secrets: BTreeSet<String>) -> Self {
         let encoded: Vec<_> = secrets
             .iter()
             .map(|secret| base64::engine::general_purpose::STANDARD.encode(secret))

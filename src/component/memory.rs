@@ -5,6 +5,7 @@ use super::lookups::Asked;
 use super::mask::Mask;
 use super::render::Rendered;
 use super::seed::SeedKey;
+use super::variables::KnownVariables;
 use crate::api::v1alpha1::{ComponentStatus, State};
 use crate::dependents::Live;
 use crate::source::Artifact;
@@ -22,6 +23,8 @@ const MAX_SOURCES: usize = MAX_PARTS;
 pub(crate) struct Memory {
     /// The status as it was last written; fresher than what the component's cache holds.
     pub(crate) status: Option<ComponentStatus>,
+    /// Variables out of ConfigMaps and Secrets.
+    pub(crate) variables: Option<KnownVariables>,
     /// The files that were rendered last.
     pub(crate) sources: Sources,
     /// What was rendered last.
@@ -38,6 +41,20 @@ pub(crate) struct Memory {
     pub(crate) failures: u32,
     /// What the last event said, so that only transitions are told.
     pub(crate) told: Option<(State, String)>,
+}
+
+impl Memory {
+    /// When something that was read has to be looked at again.
+    pub(super) fn next(&self) -> Option<Instant> {
+        let variables = self.variables.as_ref().map(|variables| variables.next);
+        variables.into_iter().chain(self.sources.next()).min()
+    }
+
+    /// What must not be told.
+    pub(super) fn masks(&self) -> impl Iterator<Item = &Mask> {
+        let variables = self.variables.iter().map(|known| &known.read.mask);
+        variables.chain(self.sources.masks())
+    }
 }
 
 /// What is remembered of a component's files.
@@ -78,6 +95,11 @@ impl Sources {
         self.decrypted.retain(|known| known.of != decrypted.of);
         make_room(&mut self.decrypted);
         self.decrypted.push(decrypted);
+    }
+
+    /// What must not be told of the files.
+    pub(super) fn masks(&self) -> impl Iterator<Item = &Mask> {
+        self.decrypted.iter().map(|decrypted| &*decrypted.mask)
     }
 
     /// When a source has to be looked at again.

@@ -21,6 +21,7 @@ mod secrets;
 mod seed;
 mod source;
 mod spec;
+mod variables;
 mod wanted;
 
 pub(crate) use context::{Context, NamedClient};
@@ -30,4 +31,6 @@ pub(crate) use preview::{Preview, PreviewOptions, preview};
 pub(crate) use reconcile::reconcile;
 pub(crate) use render::Renderer;
 pub use resource::{Component, GeneratorOptions, Origin, Part};
-pub(crate) use secrets::{SecretEntries, entries as secret_entries};
+pub(crate) use secrets::SecretEntries;
+pub use variables::Variables;
+pub(crate) use variables::variable_entries;

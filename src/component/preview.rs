@@ -12,6 +12,7 @@ use super::resource::Component;
 use super::secrets::{SecretEntries, SecretReader};
 use super::seed::{self, SeedKey};
 use super::source::Fetching;
+use super::variables::{Variables, read_variables};
 use super::wanted::Wanted;
 use crate::api::v1alpha1::ComponentStatus;
 use crate::cluster::{Discovery, Objects, Resources};
@@ -50,6 +51,8 @@ pub(crate) struct PreviewOptions {
     pub(crate) files: BTreeMap<String, Arc<FileTree>>,
     /// Secrets by name.
     pub(crate) secrets: BTreeMap<String, SecretEntries>,
+    /// ConfigMaps by name.
+    pub(crate) config_maps: BTreeMap<String, SecretEntries>,
     /// What one rendering may use up.
     pub(crate) limits: Limits,
 }
@@ -72,17 +75,25 @@ pub(crate) async fn preview<C: Component>(
     options: PreviewOptions,
 ) -> Result<Preview, ReconcileError> {
     let place = Place::new(component, &options).await?;
+    let namespace = component.namespace().unwrap_or_default();
+    let reader = SecretReader {
+        given: Some(&options.secrets),
+        given_maps: Some(&options.config_maps),
+        objects: place.cluster.as_ref().map(|cluster| &cluster.objects),
+    };
+    let read = read_variables(component.variable_sources(), reader, &namespace).await?;
     let mut sources = Sources::default();
-    let result = render(component, &options, place, &mut sources).await;
+    let result = render(component, &options, &read.variables, place, &mut sources).await;
     result.map_err(|error| {
-        let masks = sources.decrypted.iter();
-        masks.fold(error, |error, decrypted| error.masked(&decrypted.mask))
+        let masks = sources.masks().chain([&read.mask]);
+        masks.fold(error, ReconcileError::masked)
     })
 }
 
 async fn render<C: Component>(
     component: &C,
     options: &PreviewOptions,
+    variables: &Variables,
     mut place: Place,
     sources: &mut Sources,
 ) -> Result<Preview, ReconcileError> {
@@ -92,11 +103,13 @@ async fn render<C: Component>(
         fetcher: &fetcher,
         secrets: SecretReader {
             given: Some(&options.secrets),
+            given_maps: None,
             objects: place.cluster.as_ref().map(|cluster| &cluster.objects),
         },
         namespace: &namespace,
         interval: INTERVAL,
         files: Some(&options.files),
+        variables,
     };
     let renderer = Renderer::new(options.generators.clone(), options.limits);
     let wanted = Wanted::gather(component, &fetching, &renderer, sources).await?;

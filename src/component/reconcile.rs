@@ -238,7 +238,6 @@ fn next(
 
 fn until_fetch(memory: &Memory, interval: Duration) -> Duration {
     memory
-        .sources
         .next()
         .map_or(interval, |next| {
             next.saturating_duration_since(Instant::now())

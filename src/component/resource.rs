@@ -1,8 +1,10 @@
 //! What a custom resource must tell for its objects to be kept in a cluster.
 
 use super::spec;
+use super::variables::Variables;
 use crate::api::v1alpha1::{
-    self as api, ComponentStatus, Decryption, DurationText, Policies, Randomness, Source, UrlSource,
+    self as api, ComponentStatus, Decryption, DurationText, Policies, Randomness, Source,
+    UrlSource, VariableSource,
 };
 use k8s_openapi::NamespaceResourceScope;
 use kube::Resource;
@@ -121,6 +123,21 @@ pub trait Component:
         Ok(Pipeline::new())
     }
 
+    /// ConfigMaps and Secrets in the resource's namespace whose entries [`pipeline_with`](Self::pipeline_with) gets. They are read as
+    /// the resource's service account, and watched. Default: none.
+    fn variable_sources(&self) -> &[VariableSource] {
+        &[]
+    }
+
+    /// What is done to the objects, with variables out of [`variable_sources`](Self::variable_sources). What a transformer is made of
+    /// must hold their [digest](Variables::digest). Default: [`pipeline`](Self::pipeline), without variables.
+    ///
+    /// # Errors
+    /// As [`pipeline`](Self::pipeline).
+    fn pipeline_with(&self, _variables: &Variables) -> Result<Pipeline, Error> {
+        self.pipeline()
+    }
+
     /// Keys for encrypted files. Default: files are taken as they are.
     fn decryption(&self) -> Option<&Decryption> {
         None
@@ -220,6 +237,7 @@ pub struct Part<'a> {
 pub struct GeneratorOptions {
     named: BTreeMap<&'static str, Value>,
     others: Value,
+    exclusive: bool,
 }
 
 impl GeneratorOptions {
@@ -228,6 +246,7 @@ impl GeneratorOptions {
         Self {
             named: BTreeMap::new(),
             others: options,
+            exclusive: false,
         }
     }
 
@@ -236,6 +255,26 @@ impl GeneratorOptions {
     pub fn with(mut self, generator: &'static str, options: Value) -> Self {
         self.named.insert(generator, options);
         self
+    }
+
+    /// Options for a generator that is not the one that renders are an error, and not left unused.
+    #[must_use]
+    pub fn exclusive(mut self) -> Self {
+        self.exclusive = true;
+        self
+    }
+
+    /// What is there for nothing when a generator renders: the name of another one, or `options` for those of any.
+    pub(super) fn unused(&self, generator: &str) -> Option<&'static str> {
+        if !self.exclusive {
+            return None;
+        }
+        let is_given =
+            |options: &Value| !options.is_null() && *options != Value::Object(Map::new());
+        let mut named = self.named.iter();
+        let other = named.find(|(name, options)| **name != generator && is_given(options));
+        let others = self.named.contains_key(generator) && is_given(&self.others);
+        other.map(|(name, _)| *name).or(others.then_some("options"))
     }
 
     /// The options of a generator.
@@ -274,7 +313,16 @@ impl Component for api::Component {
     }
 
     fn pipeline(&self) -> Result<Pipeline, Error> {
-        spec::pipeline(&self.spec)
+        self.pipeline_with(&Variables::default())
+    }
+
+    fn variable_sources(&self) -> &[VariableSource] {
+        let substitute = self.spec.substitute.as_ref();
+        substitute.map_or(&[], |substitute| &substitute.from)
+    }
+
+    fn pipeline_with(&self, variables: &Variables) -> Result<Pipeline, Error> {
+        spec::pipeline(&self.spec, variables)
     }
 
     fn decryption(&self) -> Option<&Decryption> {

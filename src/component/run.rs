@@ -84,21 +84,20 @@ impl<'a, C: Component> Run<'a, C> {
     /// Fetches, renders and brings the cluster towards what is wanted.
     pub(super) async fn apply(&mut self, interval: Duration) -> Result<Outcome, ReconcileError> {
         let result = self.bring_about(interval).await;
-        // Whatever failed: what was encrypted in the files must not be told.
-        result.map_err(|error| {
-            let masks = self.memory.sources.decrypted.iter();
-            masks.fold(error, |error, decrypted| error.masked(&decrypted.mask))
-        })
+        // Whatever failed: what was encrypted in the files, or is in Secrets, must not be told.
+        result.map_err(|error| self.memory.masks().fold(error, ReconcileError::masked))
     }
 
     async fn bring_about(&mut self, interval: Duration) -> Result<Outcome, ReconcileError> {
         ensure_finalizer(self.component, self.context).await?;
+        let variables = self.variables(interval).await?;
         let fetching = Fetching {
             fetcher: &self.context.fetcher,
             secrets: SecretReader::of_cluster(&self.objects),
             namespace: &self.namespace,
             interval,
             files: None,
+            variables: &variables,
         };
         let context = self.context;
         let sources = &mut self.memory.sources;

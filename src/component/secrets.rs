@@ -1,5 +1,6 @@
 //! Secrets that a component names.
 
+use crate::api::v1alpha1::VariableSourceKind;
 use crate::cluster::{Objects, RequestError, Resource};
 use base64::Engine as _;
 use serde_json::Value;
@@ -13,6 +14,8 @@ pub(crate) type SecretEntries = BTreeMap<String, Vec<u8>>;
 pub(crate) struct SecretReader<'a> {
     /// Secrets that are at hand, by name.
     pub(crate) given: Option<&'a BTreeMap<String, SecretEntries>>,
+    /// ConfigMaps that are at hand, by name.
+    pub(crate) given_maps: Option<&'a BTreeMap<String, SecretEntries>>,
     /// Where the others are read; nowhere without a cluster.
     pub(crate) objects: Option<&'a Objects>,
 }
@@ -28,8 +31,18 @@ impl<'a> SecretReader<'a> {
     pub(crate) fn of_cluster(objects: &'a Objects) -> Self {
         Self {
             given: None,
+            given_maps: None,
             objects: Some(objects),
         }
+    }
+
+    /// The entries of what is at hand.
+    pub(super) fn given(&self, kind: VariableSourceKind, name: &str) -> Option<&'a SecretEntries> {
+        let given = match kind {
+            VariableSourceKind::ConfigMap => self.given_maps,
+            VariableSourceKind::Secret => self.given,
+        };
+        given?.get(name)
     }
 
     /// The entries of a Secret; nothing when there is none.

@@ -4,6 +4,7 @@ use super::error::ReconcileError;
 use super::memory::{Fetched, Sources};
 use super::resource::Origin;
 use super::secrets::SecretReader;
+use super::variables::Variables;
 use crate::api::v1alpha1::UrlSource;
 use crate::source::{Artifact, Credentials, FetchRequest, Fetcher};
 use std::collections::BTreeMap;
@@ -24,6 +25,8 @@ pub(super) struct Fetching<'a> {
     pub(super) interval: Duration,
     /// Files that are at hand in the place of those of an origin: by the name of a part, empty for all that have no own.
     pub(super) files: Option<&'a BTreeMap<String, Arc<FileTree>>>,
+    /// Variables that were read beforehand.
+    pub(super) variables: &'a Variables,
 }
 
 impl Fetching<'_> {

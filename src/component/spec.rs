@@ -1,6 +1,7 @@
 //! What the spec of a Component means for rendering: options, parts, and transformers in their order.
 
 use super::resource::{GeneratorOptions, Origin, Part};
+use super::variables::Variables;
 use crate::api::v1alpha1::{
     ComponentSpec, DirectoryOptions, HelmOptions, KustomizeOptions, Substitute, UndefinedVariable,
 };
@@ -45,7 +46,7 @@ pub(super) fn parts(spec: &ComponentSpec) -> Vec<Part<'_>> {
 
 /// The transformers in their order: what kustomize does (patches, names, images), labels, annotations, variables, and the check of
 /// names, which is made in any case where one of the others is asked for.
-pub(super) fn pipeline(spec: &ComponentSpec) -> Result<Pipeline, Error> {
+pub(super) fn pipeline(spec: &ComponentSpec, variables: &Variables) -> Result<Pipeline, Error> {
     let mut pipeline = Pipeline::new();
     let patches = fields([("patches", json!(spec.patches))]);
     if !spec.patches.is_empty() {
@@ -71,8 +72,11 @@ pub(super) fn pipeline(spec: &ComponentSpec) -> Result<Pipeline, Error> {
         pipeline = pipeline.then(&made_of, Arc::new(annotations));
     }
     if let Some(substitute) = &spec.substitute {
-        let made_of = json!({ "substitute": substitute });
-        pipeline = pipeline.then(&made_of, Arc::new(substitution(substitute)));
+        let mut made_of = json!({ "substitute": substitute });
+        if !substitute.from.is_empty() {
+            made_of["variables"] = json!(variables.digest().to_string());
+        }
+        pipeline = pipeline.then(&made_of, Arc::new(substitution(substitute, variables)));
     }
     if pipeline.is_empty() {
         return Ok(pipeline);
@@ -116,8 +120,11 @@ fn transformations(fields: &Value, what: &str) -> Result<Arc<dyn Transformer>, E
     Ok(Arc::new(transformations))
 }
 
-fn substitution(substitute: &Substitute) -> Substitution {
-    let variables = substitute.variables.clone().into_iter().collect();
+fn substitution(substitute: &Substitute, variables: &Variables) -> Substitution {
+    // What stands in the spec itself comes over what is read.
+    let mut all = variables.values().clone();
+    all.extend(substitute.variables.clone());
+    let variables = all.into_iter().collect();
     let undefined = match substitute.undefined.unwrap_or_default() {
         UndefinedVariable::Refuse => Undefined::Refuse,
         UndefinedVariable::Empty => Undefined::Empty,
@@ -153,6 +160,7 @@ fn by_generator(
         .with("helm", json!(helm))
         .with("kustomize", json!(kustomize))
         .with("directory", json!(directory))
+        .exclusive()
 }
 
 #[cfg(test)]
@@ -174,7 +182,7 @@ mod tests {
             generated.objects.push(object, "a.yaml");
         }
         let context = TransformContext::new("apps", "shop");
-        pipeline(&spec(fields))?.apply(&mut generated, &context)?;
+        pipeline(&spec(fields), &Variables::default())?.apply(&mut generated, &context)?;
         let objects = generated.objects.into_iter();
         Ok(objects.map(|item| item.object.into_value()).collect())
     }

@@ -62,7 +62,9 @@ impl Wanted {
         memory: &mut Sources,
     ) -> Result<Self, ReconcileError> {
         let started = Instant::now();
-        let pipeline = component.pipeline().map_err(|error| failed(&error))?;
+        let pipeline = component
+            .pipeline_with(fetching.variables)
+            .map_err(|error| failed(&error))?;
         let nothing = Map::new();
         let mut parts = component.parts();
         if parts.is_empty() {
@@ -192,6 +194,14 @@ fn choose(
         });
     }
     let detected = renderer.choose(part.generator, &folder)?;
+    let generator = detected.generator.name();
+    if let Some(field) = part.options.unused(generator) {
+        return Err(ReconcileError::UnusedOptions {
+            part: part.name.to_owned(),
+            field,
+            generator: generator.to_owned(),
+        });
+    }
     Ok(WantedPart {
         name: part.name.to_owned(),
         path,

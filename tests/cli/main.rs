@@ -9,9 +9,13 @@
 mod build;
 mod dependencies;
 mod flags;
+#[cfg(feature = "git")]
+mod git;
 mod lint;
 mod program;
 mod registry;
+#[cfg(feature = "git")]
+mod remote;
 mod render;
 mod repository;
 mod server;

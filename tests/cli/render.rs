@@ -158,6 +158,67 @@ fn encrypted_files_need_their_key_and_are_printed_in_plain_text() {
 }
 
 #[test]
+fn variables_come_from_manifests_where_there_is_no_cluster() {
+    let spec = component(
+        "  substitute:\n    variables: {own: mine}\n    from:\n    - {kind: ConfigMap, name: place}\n    - {kind: Secret, name: keys, optional: true}\n",
+    );
+    let folder = files(&[
+        ("component.yaml", &spec),
+        (
+            "place.yaml",
+            "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: place}\ndata: {word: one, own: theirs}\n",
+        ),
+        (
+            "keys.yaml",
+            "apiVersion: v1\nkind: Secret\nmetadata: {name: keys}\nstringData: {word: two}\n",
+        ),
+        (
+            "src/a.yaml",
+            "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {text: \"${word} ${own}\"}\n",
+        ),
+    ]);
+    let error = offline(folder.path(), &["--source", "src"]).failure();
+    let expected = "the ConfigMap `place` with variables is not given";
+    assert!(error.contains(expected), "{error}");
+    let place = ["--source", "src", "--config-map", "place.yaml"];
+    let said = offline(folder.path(), &place).output();
+    assert!(said.contains("text: one mine"), "{said}");
+    let both = [&place[..], &["--secret", "keys.yaml"]].concat();
+    let said = offline(folder.path(), &both).output();
+    assert!(said.contains("text: two mine"), "{said}");
+    let wrong = ["--source", "src", "--config-map", "keys.yaml"];
+    let error = offline(folder.path(), &wrong).failure();
+    assert!(error.contains("something else than ConfigMaps"), "{error}");
+}
+
+#[test]
+fn charts_of_a_kustomization_are_rendered_when_they_are_asked_for() {
+    let spec = component("  kustomize: {enableHelm: true}\n");
+    let folder = files(&[
+        ("component.yaml", &spec),
+        (
+            "src/kustomization.yaml",
+            "helmCharts: [{name: c, releaseName: r}]\n",
+        ),
+        (
+            "src/charts/c/Chart.yaml",
+            "apiVersion: v2\nname: c\nversion: 1.0.0\n",
+        ),
+        ("src/charts/c/values.yaml", "word: hello\n"),
+        (
+            "src/charts/c/templates/a.yaml",
+            "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: '{{ .Release.Name }}'}\ndata: {text: '{{ .Values.word }}', key: '{{ randAlphaNum 8 }}'}\n",
+        ),
+    ]);
+    let said = offline(folder.path(), &["--source", "src"]).output();
+    assert!(
+        said.contains("text: hello") && said.contains("name: r\n"),
+        "{said}"
+    );
+    assert_eq!(said, offline(folder.path(), &["--source", "src"]).output());
+}
+
+#[test]
 fn what_is_no_component_is_refused() {
     let folder = files(&[
         ("component.yaml", "apiVersion: v1\nkind: Pod\n"),

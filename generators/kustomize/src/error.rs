@@ -1,5 +1,6 @@
 //! The error of a build.
 
+use crate::redaction::without_credentials;
 use std::fmt;
 
 /// What kind of fault ended a build.
@@ -66,6 +67,12 @@ impl BuildError {
     /// The same error with another text.
     pub(crate) fn reworded(mut self, message: impl Into<String>) -> Self {
         self.0.message = message.into();
+        self
+    }
+
+    /// The same error without the passwords in its addresses.
+    pub(crate) fn without_credentials(mut self) -> Self {
+        self.0.message = without_credentials(&self.0.message);
         self
     }
 

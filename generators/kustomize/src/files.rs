@@ -34,6 +34,12 @@ pub trait FileSystem: std::fmt::Debug {
     /// # Errors
     /// When it cannot be read: a text that names the file.
     fn read(&self, path: &str) -> std::result::Result<Arc<[u8]>, String>;
+
+    /// All files below a folder at a path that was resolved, by their paths in it: a chart. Default: nothing, for file systems that
+    /// charts are read from in another way.
+    fn folder(&self, _path: &str) -> Option<FileTree> {
+        None
+    }
 }
 
 impl FileSystem for FileTree {
@@ -65,6 +71,10 @@ impl FileSystem for FileTree {
             .cloned()
             .ok_or_else(|| format!("open {path}: no such file or directory"))
     }
+
+    fn folder(&self, path: &str) -> Option<FileTree> {
+        Some(self.subtree(path.trim_matches('/')))
+    }
 }
 
 /// Which files a kustomization may read.
@@ -77,6 +87,8 @@ pub enum LoadRestrictor {
     None,
 }
 
+/// What is said of remote sources where the host has none.
+pub const REMOTE_IS_OFF: &str = "remote sources are off";
 /// What the texts of answers that are no success start with.
 const HTTP_ERROR: &str = "HTTP Error";
 
@@ -261,13 +273,13 @@ impl<'f> Loader<'f> {
     /// A loader for a repository that the host fetches.
     fn fetch(&self, spec: RepoSpec) -> Result<Self> {
         let remote = self.remote.ok_or_else(|| refuse_remote(spec.raw()))?;
-        let tree = remote.repository(&spec).map_err(|cause| {
+        let repository = remote.repository(&spec).map_err(|cause| {
             BuildError::new(
                 BuildErrorKind::Remote,
                 format!("cannot fetch `{}`: {cause}", spec.raw()),
             )
         })?;
-        let files: Rc<dyn FileSystem + 'f> = Rc::new(tree);
+        let files: Rc<dyn FileSystem + 'f> = Rc::new(Shared(repository));
         let folder = join("/", spec.folder());
         let root = match files.resolve(&folder) {
             Ok(Resolved::Folder(root)) => root,
@@ -310,6 +322,14 @@ impl<'f> Loader<'f> {
             Err(cause) => Err(load_error(format!(
                 "not a valid directory: evalsymlink failure on '{shown}' : {cause}"
             ))),
+        }
+    }
+
+    /// The files of a folder by its absolute path, if there is one and its files can be listed.
+    pub(crate) fn folder(&self, path: &str) -> Option<FileTree> {
+        match self.files.resolve(path) {
+            Ok(Resolved::Folder(folder)) => self.files.folder(&folder),
+            _ => None,
         }
     }
 
@@ -394,7 +414,7 @@ fn is_url(path: &str) -> bool {
 fn refuse_remote(what: &str) -> BuildError {
     BuildError::new(
         BuildErrorKind::Refused,
-        format!("`{what}` is remote, and remote sources are not available here"),
+        format!("`{what}` is remote, and {REMOTE_IS_OFF}"),
     )
 }
 
@@ -409,6 +429,28 @@ impl FileSystem for Borrowed<'_> {
 
     fn read(&self, path: &str) -> std::result::Result<Arc<[u8]>, String> {
         self.0.read(path)
+    }
+
+    fn folder(&self, path: &str) -> Option<FileTree> {
+        self.0.folder(path)
+    }
+}
+
+/// The files of a repository.
+#[derive(Debug)]
+struct Shared(Arc<dyn FileSystem + Send + Sync>);
+
+impl FileSystem for Shared {
+    fn resolve(&self, path: &str) -> std::result::Result<Resolved, String> {
+        self.0.resolve(path)
+    }
+
+    fn read(&self, path: &str) -> std::result::Result<Arc<[u8]>, String> {
+        self.0.read(path)
+    }
+
+    fn folder(&self, path: &str) -> Option<FileTree> {
+        self.0.folder(path)
     }
 }
 

@@ -2,8 +2,8 @@
 
 use crate::build::{BuildOptions, Built, Reorder, build};
 use crate::error::{BuildError, BuildErrorKind};
-use crate::files::{LoadRestrictor, join};
-use crate::generate::ChartInflator;
+use crate::files::{LoadRestrictor, REMOTE_IS_OFF, join};
+use crate::generate::{ChartHost, ChartInflator, HELM_IS_OFF};
 use crate::kustomization::FILE_NAMES;
 use crate::remote::RemoteSource;
 use serde::Deserialize;
@@ -13,13 +13,20 @@ use whipstaff_generator::{
     Error, ErrorKind, FileTree, Generated, Generator, Input, Object, ObjectSet, Prepared,
 };
 
+/// What is said of charts instead of naming a flag of the command line.
+const CHARTS_ARE_OFF: &str = "charts are off: the option `enableHelm` turns them on";
+
+/// What is said of remote sources.
+const NOTHING_IS_FETCHED: &str =
+    "remote sources are off here: everything that is built must be in the source";
+
 /// Builds the kustomization of a file tree.
 ///
 /// Its options are `path` (the folder of the kustomization, the root when it is left out), `enableHelm`, `helmApiVersions`,
 /// `helmKubeVersion`, `loadRestrictor` (`rootOnly` or `none`) and `reorder` (`legacy` or `none`).
 #[derive(Debug, Clone, Default)]
 pub struct KustomizeGenerator {
-    charts: Option<Arc<dyn ChartInflator>>,
+    charts: Option<Arc<dyn ChartHost>>,
     remote: Option<Arc<dyn RemoteSource>>,
 }
 
@@ -31,7 +38,7 @@ impl KustomizeGenerator {
 
     /// The same with charts.
     #[must_use]
-    pub fn with_charts(mut self, charts: Arc<dyn ChartInflator>) -> Self {
+    pub fn with_charts(mut self, charts: Arc<dyn ChartHost>) -> Self {
         self.charts = Some(charts);
         self
     }
@@ -118,7 +125,9 @@ impl Generator for KustomizeGenerator {
             // Charts may look at the cluster, which is only known when objects are asked for.
             return Ok(Box::new(kustomization));
         }
-        let built = kustomization.build(&kustomization.options.helm_kube_version)?;
+        let built = kustomization
+            .build(None, &kustomization.options.helm_kube_version)
+            .map_err(|error| to_error(&error))?;
         Ok(Box::new(Finished { built }))
     }
 }
@@ -132,7 +141,11 @@ struct Kustomized {
 }
 
 impl Kustomized {
-    fn build(&self, kube_version: &str) -> Result<Built, Error> {
+    fn build(
+        &self,
+        charts: Option<&dyn ChartInflator>,
+        kube_version: &str,
+    ) -> Result<Built, BuildError> {
         let options = BuildOptions {
             load_restrictor: match self.options.load_restrictor {
                 Restriction::RootOnly => LoadRestrictor::RootOnly,
@@ -141,7 +154,7 @@ impl Kustomized {
             enable_helm: self.options.enable_helm,
             helm_api_versions: self.options.helm_api_versions.clone(),
             helm_kube_version: kube_version.to_owned(),
-            charts: self.generator.charts.as_deref(),
+            charts,
             remote: self.generator.remote.as_deref(),
             reorder: match self.options.reorder {
                 Order::Legacy => Reorder::Legacy,
@@ -150,7 +163,6 @@ impl Kustomized {
             ..BuildOptions::default()
         };
         build(&self.files, &join("/", &self.options.path), &options)
-            .map_err(|error| to_error(&error))
     }
 }
 
@@ -161,7 +173,22 @@ impl Prepared for Kustomized {
         } else {
             self.options.helm_kube_version.clone()
         };
-        generated(&self.build(&version)?, input)
+        let inflator = self.generator.charts.as_ref();
+        let inflator = inflator.map(|charts| charts.inflator(input));
+        let charts = inflator
+            .as_deref()
+            .map(|inflator| inflator as &dyn ChartInflator);
+        let result = self.build(charts, &version);
+        let consulted = inflator.map(|inflator| inflator.consulted());
+        let consulted = consulted.unwrap_or_default();
+        match result {
+            Ok(built) => {
+                let mut generated = generated(&built, input)?;
+                generated.consulted = consulted;
+                Ok(generated)
+            }
+            Err(error) => Err(to_error(&error).after_consulting(consulted)),
+        }
     }
 }
 
@@ -183,7 +210,9 @@ fn to_error(error: &BuildError) -> Error {
         BuildErrorKind::Build => ErrorKind::Render,
         _ => ErrorKind::Source,
     };
-    Error::new(kind, error.message().trim_end())
+    let message = error.message().trim_end();
+    let message = message.replace(HELM_IS_OFF, CHARTS_ARE_OFF);
+    Error::new(kind, message.replace(REMOTE_IS_OFF, NOTHING_IS_FETCHED))
 }
 
 fn generated(built: &Built, input: &Input<'_>) -> Result<Generated, Error> {

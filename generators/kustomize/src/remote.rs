@@ -2,10 +2,9 @@
 //!
 //! Mirrors `internal/git/repospec.go` of kustomize api v0.21.1.
 
-use crate::files::clean;
+use crate::files::{FileSystem, clean};
 use std::sync::Arc;
 use std::time::Duration;
-use whipstaff_generator::FileTree;
 
 /// Fetches what a kustomization names by address; the host implements it.
 pub trait RemoteSource: std::fmt::Debug + Send + Sync {
@@ -16,14 +15,14 @@ pub trait RemoteSource: std::fmt::Debug + Send + Sync {
     /// `HTTP Error: status code 404 (Not Found)`.
     fn file(&self, url: &str) -> Result<Arc<[u8]>, Box<dyn std::error::Error + Send + Sync>>;
 
-    /// All files of a repository at the revision that is asked for.
+    /// The files of a repository at the revision that is asked for, with its root at `/`. They may be read when they are needed.
     ///
     /// # Errors
     /// When it cannot be fetched; the text becomes part of the build's error.
     fn repository(
         &self,
         spec: &RepoSpec,
-    ) -> Result<FileTree, Box<dyn std::error::Error + Send + Sync>>;
+    ) -> Result<Arc<dyn FileSystem + Send + Sync>, Box<dyn std::error::Error + Send + Sync>>;
 }
 
 /// How long a repository may take to be fetched unless the address says something else.

@@ -5,8 +5,8 @@
 use std::sync::Arc;
 use whipstaff_generator::FileTree;
 use whipstaff_kustomize::{
-    BuildErrorKind, BuildOptions, ChartInflator, ChartRequest, LoadRestrictor, RemoteSource,
-    RepoSpec, build,
+    BuildErrorKind, BuildOptions, ChartInflator, ChartRequest, FileSystem, LoadRestrictor,
+    RemoteSource, RepoSpec, build,
 };
 
 type HostError = Box<dyn std::error::Error + Send + Sync>;
@@ -48,18 +48,18 @@ impl RemoteSource for Web {
         }
     }
 
-    fn repository(&self, spec: &RepoSpec) -> Result<FileTree, HostError> {
+    fn repository(&self, spec: &RepoSpec) -> Result<Arc<dyn FileSystem + Send + Sync>, HostError> {
         assert_eq!(
             (spec.clone_url().as_str(), spec.reference()),
             ("https://github.com/org/repo", "v1")
         );
-        Ok(tree(&[
+        Ok(Arc::new(tree(&[
             (
                 "sub/kustomization.yaml",
                 "resources: [cm.yaml]\nnamePrefix: git-\n",
             ),
             ("sub/cm.yaml", CONFIG_MAP),
-        ]))
+        ])))
     }
 }
 

@@ -92,6 +92,13 @@ pub struct KustomizeOptions {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reorder: Option<Reorder>,
 
+    /// Whether the charts of kustomizations (`helmCharts`) are rendered, as with `kustomize build --enable-helm`. They must be in the
+    /// source, in the folder `charts` beside the kustomization or in its `chartHome`; nothing is fetched. Their templates see the
+    /// cluster and its objects, and draw the Component's random values, as those of a chart do. Default is false: a kustomization that
+    /// names a chart is an error.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub enable_helm: Option<bool>,
+
     /// Whether the files of the kustomization are templates. Default is whether there is a `.component-config.yaml`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub template: Option<bool>,

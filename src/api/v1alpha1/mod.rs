@@ -19,4 +19,7 @@ pub use status::{
     ComponentStatus, DeletePolicy, GeneratorStatus, InventoryItem, LookedUp, Phase, SourceStatus,
     State,
 };
-pub use transformers::{Image, Patch, PatchOptions, PatchTarget, Substitute, UndefinedVariable};
+pub use transformers::{
+    Image, Patch, PatchOptions, PatchTarget, Substitute, UndefinedVariable, VariableSource,
+    VariableSourceKind,
+};

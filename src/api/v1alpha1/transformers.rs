@@ -124,10 +124,48 @@ pub struct Substitute {
     )]
     pub variables: Map<String, Value>,
 
+    /// ConfigMaps and Secrets in the Component's namespace whose entries are variables, too; all of them are texts, and entries that
+    /// are no text are left out. They are read as the Component's service account, and the objects follow when they change. Later ones
+    /// come over earlier ones, and `variables` over all of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 32))]
+    pub from: Vec<VariableSource>,
+
     /// What becomes of `${name}` when there is no such variable and no default: `Refuse` fails, `Empty` puts nothing, `Keep` leaves it.
     /// Default is `Refuse`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undefined: Option<UndefinedVariable>,
+}
+
+/// A ConfigMap or Secret whose entries are variables.
+#[derive(JsonSchema, Serialize, Deserialize, Debug, Clone, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct VariableSource {
+    /// What it is: `ConfigMap` or `Secret`.
+    pub kind: VariableSourceKind,
+
+    /// Its name.
+    #[schemars(length(min = 1, max = 253))]
+    pub name: String,
+
+    /// Whether it may be missing. Default is false.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub optional: bool,
+}
+
+/// What variables come from: `ConfigMap` or `Secret`.
+#[derive(JsonSchema, Serialize, Deserialize, Debug, Clone, Copy, PartialEq, Eq)]
+pub enum VariableSourceKind {
+    /// A ConfigMap.
+    ConfigMap,
+    /// A Secret; its values are kept out of messages.
+    Secret,
+}
+
+impl std::fmt::Display for VariableSourceKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Debug::fmt(self, f)
+    }
 }
 
 /// What becomes of `${name}` when there is no such variable: `Refuse`, `Empty` or `Keep`. Default is `Refuse`.

@@ -2,7 +2,7 @@
 
 use crate::{
     cli::{TIME_LIMIT, chart_files::read_chart, repository::RepositoryArguments},
-    inflate::{InflateSettings, inflate},
+    inflate::{InflateSettings, inflate, without_ignored},
 };
 use anyhow::{Result, bail};
 use std::{
@@ -12,8 +12,8 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
     time::{SystemTime, UNIX_EPOCH},
 };
-use whipstaff_generator::{FileTree, Limits, Seed};
-use whipstaff_helm::Dialect;
+use whipstaff_generator::{FileTree, Limits, LookupSnapshot, Seed};
+use whipstaff_helm::{Dialect, RenderCapabilities};
 use whipstaff_kustomize::{ChartInflator, ChartRequest};
 
 /// The file of a chart's default values.
@@ -30,16 +30,23 @@ impl ChartInflator for Charts {
         let files = self.files(request).map_err(|error| explain(&error))?;
         let mut limits = Limits::default();
         limits.time = TIME_LIMIT;
+        let dialect = Dialect::default();
         let settings = InflateSettings {
-            dialect: Dialect::default(),
+            dialect,
             now: SystemTime::now()
                 .duration_since(UNIX_EPOCH)
                 .unwrap_or_default()
                 .as_secs(),
             seed: Seed::Random,
             limits,
+            capabilities: RenderCapabilities::offline(dialect),
+            // As with `helm template` there is no cluster to ask.
+            lookups: &LookupSnapshot::new(),
         };
-        inflate(&files, request, &settings).map_err(|error| explain(&error.into()))
+        match inflate(&files, request, settings) {
+            Ok(inflated) => Ok(inflated.text),
+            Err(error) => Err(explain(&error.into())),
+        }
     }
 
     fn default_values(
@@ -56,6 +63,10 @@ impl ChartInflator for Charts {
 
 impl Charts {
     fn files(&self, request: &ChartRequest) -> Result<Arc<FileTree>> {
+        // Those of a repository have paths of their own.
+        if let Some(files) = &request.files {
+            return Ok(Arc::new(without_ignored(files)?));
+        }
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(files) = read.get(&request.chart_folder) {
             return Ok(Arc::clone(files));

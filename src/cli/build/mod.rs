@@ -3,7 +3,8 @@
 mod charts;
 
 use super::system_reason::system_reason;
-use anyhow::{Context as _, Result, bail};
+use crate::remote::Remote;
+use anyhow::{Context as _, Result, anyhow, bail};
 use charts::Charts;
 use std::{
     fs, io,
@@ -11,7 +12,8 @@ use std::{
     sync::Arc,
 };
 use whipstaff_kustomize::{
-    BuildOptions, Built, FileSystem, LoadRestrictor, MAX_INPUT_BYTES, Reorder, Resolved, build_in,
+    BuildOptions, Built, FileSystem, LoadRestrictor, MAX_INPUT_BYTES, REMOTE_IS_OFF, RemoteSource,
+    Reorder, Resolved, build_in,
 };
 
 /// The environment variable that has every object labelled.
@@ -32,6 +34,9 @@ pub(crate) struct BuildArguments {
     /// Order of objects where the kustomization names none: `legacy` or `none`
     #[arg(long, default_value = "legacy", value_name = "WORD")]
     reorder: String,
+    /// Fetch files and git repositories that kustomizations name by address
+    #[arg(long)]
+    allow_remote: bool,
     /// Label every object with what manages it
     #[arg(long)]
     enable_managedby_label: bool,
@@ -112,6 +117,7 @@ pub(crate) fn run(arguments: &BuildArguments) -> Result<()> {
     let working_folder = std::env::current_dir().context("no working folder")?;
     let is_labelled = std::env::var(MANAGED_BY_VARIABLE).is_ok_and(|value| value == "on");
     let charts = Charts::default();
+    let remote = arguments.allow_remote.then(Remote::new).transpose()?;
     let options = BuildOptions {
         load_restrictor: match arguments.load_restrictor.as_str() {
             "LoadRestrictionsRootOnly" => LoadRestrictor::RootOnly,
@@ -122,6 +128,7 @@ pub(crate) fn run(arguments: &BuildArguments) -> Result<()> {
         },
         enable_helm: arguments.helm.enable_helm,
         charts: Some(&charts),
+        remote: remote.as_ref().map(|remote| remote as &dyn RemoteSource),
         helm_api_versions: arguments.helm.helm_api_versions.clone(),
         helm_kube_version: arguments.helm.helm_kube_version.clone(),
         reorder: match arguments.reorder.as_str() {
@@ -131,13 +138,20 @@ pub(crate) fn run(arguments: &BuildArguments) -> Result<()> {
         },
         add_managed_by_label: arguments.enable_managedby_label || is_labelled,
         working_folder: working_folder.to_string_lossy().into_owned(),
-        ..BuildOptions::default()
     };
     let mut warnings = Vec::new();
     let built = build_in(&Disk, &arguments.folder, &options, &mut warnings);
     for warning in warnings {
         super::write_error(&warning);
     }
+    let built = built.map_err(|error| {
+        let is_off = error.message().contains(REMOTE_IS_OFF);
+        if is_off {
+            anyhow!("{error}: `--allow-remote` turns them on")
+        } else {
+            error.into()
+        }
+    });
     write(&built?, arguments.output.as_deref())
 }
 

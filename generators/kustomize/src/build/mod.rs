@@ -17,7 +17,7 @@ mod variables;
 pub use output::{Built, BuiltObject};
 pub(crate) use transform_objects::transform_objects;
 
-use crate::error::Result;
+use crate::error::{BuildError, Result};
 use crate::files::{FileSystem, LoadRestrictor, Loader};
 use crate::generate::{ChartInflator, HelmSettings};
 use crate::kustomization::SortOptions;
@@ -94,6 +94,17 @@ pub fn build(files: &FileTree, target: &str, options: &BuildOptions<'_>) -> Resu
 ///
 /// **Source**: `krusty/kustomizer.go` of kustomize api v0.21.1.
 pub fn build_in(
+    files: &dyn FileSystem,
+    target: &str,
+    options: &BuildOptions<'_>,
+    warnings: &mut Vec<String>,
+) -> Result<Built> {
+    // Addresses may hold passwords, which are nobody's business who reads an error.
+    let result = build_unguarded(files, target, options, warnings);
+    result.map_err(BuildError::without_credentials)
+}
+
+fn build_unguarded(
     files: &dyn FileSystem,
     target: &str,
     options: &BuildOptions<'_>,

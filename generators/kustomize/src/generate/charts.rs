@@ -9,8 +9,10 @@ use crate::node::{Node, from_value, parse_document, to_value};
 use crate::patch::{ListGrowth, merge};
 use crate::resource::{Resource, Store, annotation, read_objects, read_text};
 use serde_json::Value;
-use whipstaff_generator::yaml;
+use whipstaff_generator::{Consulted, FileTree, Input, yaml};
 
+/// What kustomize says where charts are not enabled.
+pub(crate) const HELM_IS_OFF: &str = "must specify --enable-helm";
 /// The folder of charts unless another is named.
 const DEFAULT_CHART_HOME: &str = "charts";
 
@@ -30,6 +32,8 @@ pub struct ChartRequest {
     pub repository: String,
     /// The absolute path of the folder of the chart in the file system of the build.
     pub chart_folder: String,
+    /// The files in that folder, where the file system of the build can list them; otherwise the host reads the folder itself.
+    pub files: Option<FileTree>,
     /// The name of the release; empty for a generated one.
     pub release_name: String,
     /// A template for the name of the release, or empty.
@@ -73,6 +77,18 @@ pub trait ChartInflator: std::fmt::Debug + Send + Sync {
     ) -> std::result::Result<String, Box<dyn std::error::Error + Send + Sync>>;
 }
 
+/// Renders the charts of a generator's kustomizations; the host implements it.
+pub trait ChartHost: std::fmt::Debug + Send + Sync {
+    /// An inflator for one rendering, whose templates see what is rendered for.
+    fn inflator<'a>(&'a self, input: &'a Input<'a>) -> Box<dyn RecordingInflator + 'a>;
+}
+
+/// An inflator that tells what its charts made use of.
+pub trait RecordingInflator: ChartInflator {
+    /// What all charts so far consulted, those that failed included.
+    fn consulted(&self) -> Consulted;
+}
+
 /// What the command line says about charts.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct HelmSettings {
@@ -102,10 +118,7 @@ impl Chart {
         globals: &HelmGlobals,
     ) -> Result<Self> {
         if !settings.enabled {
-            return Err(BuildError::new(
-                BuildErrorKind::Refused,
-                "must specify --enable-helm",
-            ));
+            return Err(BuildError::new(BuildErrorKind::Refused, HELM_IS_OFF));
         }
         if chart.name.is_empty() {
             return Err(fail("chart name cannot be empty"));
@@ -175,8 +188,9 @@ impl Chart {
                 ),
             )
         })?;
-        let values = self.values(store, loader, inflator)?;
         let mut request = self.request.clone();
+        request.files = loader.folder(&request.chart_folder);
+        let values = self.values(store, loader, inflator, &request)?;
         request.values.insert(0, values);
         let text = inflator.inflate(&request).map_err(|cause| {
             BuildError::new(
@@ -196,6 +210,7 @@ impl Chart {
         store: &mut Store,
         loader: &Loader<'_>,
         inflator: &dyn ChartInflator,
+        request: &ChartRequest,
     ) -> Result<String> {
         let inline = Value::Object(self.config.values_inline.clone());
         if !self.config.values_inline.is_empty() && self.config.values_merge == "replace" {
@@ -204,7 +219,7 @@ impl Chart {
         let defaults = match loader.load(&self.values_file) {
             Ok(content) => read_text(&content)?.to_owned(),
             Err(error) if self.has_own_values_file => return Err(error),
-            Err(_) => inflator.default_values(&self.request).map_err(|cause| {
+            Err(_) => inflator.default_values(request).map_err(|cause| {
                 BuildError::new(
                     BuildErrorKind::Load,
                     format!(
@@ -241,6 +256,7 @@ fn request(chart: &HelmChart, chart_folder: String, values: Vec<String>) -> Char
         version: chart.version.clone(),
         repository: chart.repo.clone(),
         chart_folder,
+        files: None,
         release_name: chart.release_name.clone(),
         name_template: chart.name_template.clone(),
         namespace: chart.namespace.clone(),
