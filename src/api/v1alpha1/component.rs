@@ -10,7 +10,7 @@ use super::generators::{DirectoryOptions, GeneratorPart, HelmOptions, KustomizeO
 use super::transformers::{Image, Patch, Substitute};
 use super::{ComponentStatus, DurationText};
 use kube::{CustomResource, KubeSchema};
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -89,10 +89,7 @@ pub struct ComponentSpec {
         deserialize_with = "null_as_empty",
         skip_serializing_if = "Map::is_empty"
     )]
-    #[schemars(
-        extend("type" = "object", "nullable" = true, "x-kubernetes-preserve-unknown-fields" = true),
-        with = "Value"
-    )]
+    #[schemars(schema_with = "free_form")]
     pub options: Map<String, Value>,
 
     /// Several generators whose objects are put together, in this order, instead of a single one. An object that two of them give
@@ -156,10 +153,7 @@ pub struct ComponentSpec {
         deserialize_with = "null_as_empty",
         skip_serializing_if = "Map::is_empty"
     )]
-    #[schemars(
-        extend("type" = "object", "nullable" = true, "x-kubernetes-preserve-unknown-fields" = true),
-        with = "Value"
-    )]
+    #[schemars(schema_with = "free_form")]
     pub values: Map<String, Value>,
 
     /// Namespace that the objects are rendered for, and that namespaced objects without one get. Default is the Component's own
@@ -291,6 +285,15 @@ pub enum MissingNamespacesPolicy {
     /// A missing namespace is created, without labels, and stays when the Component goes.
     #[default]
     Create,
+}
+
+/// The schema of a map that may hold anything.
+pub(super) fn free_form(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({
+        "type": "object",
+        "nullable": true,
+        "x-kubernetes-preserve-unknown-fields": true,
+    })
 }
 
 /// Server-side apply leaves null behind when the last field of a map goes.

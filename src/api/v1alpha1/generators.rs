@@ -3,7 +3,7 @@
 #![expect(unreachable_pub, reason = "what the derive macros make of it")]
 
 use super::Source;
-use super::component::null_as_empty;
+use super::component::{free_form, null_as_empty};
 use kube::KubeSchema;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -233,10 +233,7 @@ pub struct GeneratorPart {
         deserialize_with = "null_as_empty",
         skip_serializing_if = "Map::is_empty"
     )]
-    #[schemars(
-        extend("type" = "object", "nullable" = true, "x-kubernetes-preserve-unknown-fields" = true),
-        with = "Value"
-    )]
+    #[schemars(schema_with = "free_form")]
     pub options: Map<String, Value>,
 
     /// Its own parameters, merged over those of the Component.
@@ -245,9 +242,6 @@ pub struct GeneratorPart {
         deserialize_with = "null_as_empty",
         skip_serializing_if = "Map::is_empty"
     )]
-    #[schemars(
-        extend("type" = "object", "nullable" = true, "x-kubernetes-preserve-unknown-fields" = true),
-        with = "Value"
-    )]
+    #[schemars(schema_with = "free_form")]
     pub values: Map<String, Value>,
 }

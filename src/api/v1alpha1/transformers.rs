@@ -2,7 +2,7 @@
 
 #![expect(unreachable_pub, reason = "what the derive macros make of it")]
 
-use super::component::null_as_empty;
+use super::component::{free_form, null_as_empty};
 use kube::KubeSchema;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -118,10 +118,7 @@ pub struct Substitute {
         deserialize_with = "null_as_empty",
         skip_serializing_if = "Map::is_empty"
     )]
-    #[schemars(
-        extend("type" = "object", "nullable" = true, "x-kubernetes-preserve-unknown-fields" = true),
-        with = "Value"
-    )]
+    #[schemars(schema_with = "free_form")]
     pub variables: Map<String, Value>,
 
     /// ConfigMaps and Secrets in the Component's namespace whose entries are variables, too; all of them are texts, and entries that
