@@ -1,7 +1,13 @@
 //! Charts on disk: folders as Helm walks them, and packed ones.
 
 use anyhow::{Context, Result, bail};
-use std::{fs, io, path::Path};
+use std::{
+    fs::{self, DirEntry, File, FileType},
+    io::{self, Read as _},
+    iter,
+    path::Path,
+    sync::Arc,
+};
 use whipstaff_generator::FileTree;
 use whipstaff_helm::{IGNORE_FILE, IgnoreRules, MAX_ARCHIVE_FILE_BYTES, unpack_chart_archive};
 
@@ -69,33 +75,69 @@ impl Walk {
             } else {
                 format!("{below}/{name}")
             };
-            self.entry(&entry.path(), &relative, depth)?;
+            self.entry(&entry, &relative, depth)?;
         }
         Ok(())
     }
 
-    fn entry(&mut self, path: &Path, relative: &str, depth: usize) -> Result<()> {
-        let metadata = fs::metadata(path)
+    fn entry(&mut self, entry: &DirEntry, relative: &str, depth: usize) -> Result<()> {
+        let path = entry.path();
+        let kind = kind(entry, &path)
             .with_context(|| format!("error evaluating symlink {}", path.display()))?;
-        if self.rules.ignores(relative, metadata.is_dir()) {
+        if self.rules.ignores(relative, kind.is_dir()) {
             return Ok(());
         }
-        if metadata.is_dir() {
-            return self.folder(path, relative, depth + 1);
+        if kind.is_dir() {
+            return self.folder(&path, relative, depth + 1);
         }
-        if !metadata.is_file() {
+        if !kind.is_file() {
             bail!(
                 "cannot load irregular file {} as it has file mode type bits set",
                 path.display()
             );
         }
-        if metadata.len() > MAX_ARCHIVE_FILE_BYTES {
+        let reading = || format!("error reading {relative}");
+        let mut file = File::open(&path).with_context(reading)?;
+        let length = file.metadata().with_context(reading)?.len();
+        if length > MAX_ARCHIVE_FILE_BYTES {
             bail!(
                 "chart file \"{relative}\" is larger than the maximum file size {MAX_ARCHIVE_FILE_BYTES}"
             );
         }
-        let content = fs::read(path).with_context(|| format!("error reading {relative}"))?;
+        let content = read_file(&mut file, length as usize).with_context(reading)?;
         self.files.insert(relative, content)?;
         Ok(())
     }
+}
+
+/// What an entry of a folder is; of a link, what it leads to. The folder itself tells for all others.
+fn kind(entry: &DirEntry, path: &Path) -> io::Result<FileType> {
+    let kind = entry.file_type()?;
+    if kind.is_symlink() {
+        return Ok(fs::metadata(path)?.file_type());
+    }
+    Ok(kind)
+}
+
+/// Reads a file of so many bytes into the place where they stay: a buffer to be copied from would be as much memory again.
+fn read_file(file: &mut File, length: usize) -> io::Result<Arc<[u8]>> {
+    let mut content: Arc<[u8]> = iter::repeat_n(0, length).collect();
+    let mut read = 0;
+    if let Some(buffer) = Arc::get_mut(&mut content) {
+        while let Some(rest) = buffer.get_mut(read..).filter(|rest| !rest.is_empty()) {
+            match file.read(rest) {
+                Ok(0) => break,
+                Ok(count) => read += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+    // Whatever is not as long as it was said to be, a file that is being written for example.
+    let mut rest = Vec::new();
+    file.take(MAX_ARCHIVE_FILE_BYTES).read_to_end(&mut rest)?;
+    if read == length && rest.is_empty() {
+        return Ok(content);
+    }
+    Ok([&content[..read], &rest].concat().into())
 }

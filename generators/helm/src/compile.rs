@@ -107,7 +107,7 @@ impl Compiler {
                     text: &template.source,
                 });
             } else {
-                set.parse(name, &template.source)?;
+                set.parse(name, Arc::clone(&template.source))?;
             }
         }
         if !tera.is_empty() {

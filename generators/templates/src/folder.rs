@@ -187,9 +187,9 @@ impl Folder {
         Ok(())
     }
 
-    fn parse(&mut self, name: &str, content: &[u8]) -> Result<(), Error> {
+    fn parse(&mut self, name: &str, content: &Arc<[u8]>) -> Result<(), Error> {
         self.set
-            .parse(name, content)
+            .parse(name, Arc::clone(content))
             .map_err(|error| parse_error(&self.path, &error))
     }
 }

@@ -11,7 +11,7 @@ use crate::{
     Bytes, Environment, FunctionError, FunctionErrorKind, Options, ParseError, Runtime, Value,
     format::quote,
     grow_stack,
-    parse::{Tree, parse},
+    parse::{Names, Tree, parse},
 };
 use std::{collections::HashMap, sync::Arc};
 
@@ -42,6 +42,8 @@ pub(super) struct Core<'a> {
     /// Definitions of the `tpl` texts that are being executed, innermost last.
     overlays: Vec<Arc<Trees>>,
     texts: HashMap<Bytes, Result<Arc<Trees>, ParseError>>,
+    /// Those of `tpl` texts.
+    names: Names,
 }
 
 impl<'a> Core<'a> {
@@ -60,6 +62,7 @@ impl<'a> Core<'a> {
             includes: HashMap::new(),
             overlays: Vec::new(),
             texts: HashMap::new(),
+            names: Names::default(),
         }
     }
 
@@ -161,7 +164,9 @@ impl<'a> Core<'a> {
             return known.clone();
         }
         let (functions, delimiters) = (self.set.functions(), self.set.delimiters());
-        let parsed = parse(ROOT_NAME, source, functions, delimiters).map(Arc::new);
+        let text: Arc<[u8]> = (**source).into();
+        let parsed = parse(ROOT_NAME, &text, functions, delimiters, &mut self.names);
+        let parsed = parsed.map(Arc::new);
         if self.texts.len() < MAX_CACHED_TEXTS {
             self.texts.insert(source.clone(), parsed.clone());
         }

@@ -3,7 +3,7 @@
 use super::failure::ExecuteError;
 use crate::{
     Delimiters, FunctionTable, ParseError, Runtime, Value,
-    parse::{Tree, parse},
+    parse::{Names, Tree, parse},
 };
 use foldhash::{HashMap, HashMapExt as _};
 use std::{fmt, sync::Arc};
@@ -17,6 +17,8 @@ pub struct TemplateSet {
     functions: Arc<FunctionTable>,
     delimiters: Delimiters,
     trees: Trees,
+    /// Those of all its texts, most of which have the same.
+    names: Names,
     foreign: Option<Arc<dyn ForeignTemplates>>,
 }
 
@@ -44,6 +46,7 @@ impl TemplateSet {
             functions,
             delimiters: Delimiters::default(),
             trees: Trees::new(),
+            names: Names::default(),
             foreign: None,
         }
     }
@@ -60,12 +63,19 @@ impl TemplateSet {
     }
 
     /// Parses a text under a name, and the templates that it defines. A later definition replaces an earlier one unless it is
-    /// empty, as in Go.
+    /// empty, as in Go. The text is kept: one that is shared already is not copied.
     ///
     /// # Errors
     /// [`ParseError`] with Go's text.
-    pub fn parse(&mut self, name: &str, source: &[u8]) -> Result<(), ParseError> {
-        for (name, tree) in parse(name, source, &self.functions, &self.delimiters)? {
+    pub fn parse(&mut self, name: &str, source: impl Into<Arc<[u8]>>) -> Result<(), ParseError> {
+        let trees = parse(
+            name,
+            &source.into(),
+            &self.functions,
+            &self.delimiters,
+            &mut self.names,
+        )?;
+        for (name, tree) in trees {
             if !tree.is_empty || !self.trees.contains_key(&name) {
                 self.trees.insert(name, tree);
             }

@@ -2,6 +2,7 @@
 
 mod delimiters;
 mod lexer;
+mod names;
 mod number;
 mod parser;
 mod pipeline;
@@ -10,6 +11,7 @@ mod scope;
 mod tree;
 
 pub use delimiters::Delimiters;
+pub(crate) use names::Names;
 pub(crate) use parser::parse;
 pub(crate) use print::NodePrinter;
 pub(crate) use tree::{

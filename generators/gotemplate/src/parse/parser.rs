@@ -3,11 +3,12 @@
 use super::{
     Delimiters, ParseError,
     lexer::{Keyword, Lexer, Token, TokenKind},
+    names::Names,
     scope::Scope,
     tree::{Branch, Builtin, Call, Callee, Node, Span, Tree},
 };
 use crate::{FunctionTable, format::unquote};
-use foldhash::{HashMap, HashMapExt as _, HashSet, HashSetExt as _};
+use foldhash::{HashMap, HashMapExt as _};
 use std::sync::Arc;
 
 /// Largest text of a template in bytes: positions are 32 bits wide.
@@ -24,9 +25,10 @@ pub(super) type Parsed<T> = Result<T, Box<ParseError>>;
 /// Go's text and line.
 pub(crate) fn parse(
     name: &str,
-    source: &[u8],
+    source: &Arc<[u8]>,
     functions: &FunctionTable,
     delimiters: &Delimiters,
+    names: &mut Names,
 ) -> Result<HashMap<Arc<str>, Arc<Tree>>, ParseError> {
     if source.len() > MAX_SOURCE_BYTES {
         let message = format!("text is larger than {MAX_SOURCE_BYTES} bytes");
@@ -40,11 +42,11 @@ pub(crate) fn parse(
     let name: Arc<str> = name.into();
     let mut text = Text {
         name: name.clone(),
-        source: source.into(),
+        source: Arc::clone(source),
         lexer: Lexer::new(source, delimiters, !has("break"), !has("continue")),
         functions,
         trees: HashMap::new(),
-        names: HashSet::new(),
+        names,
         nesting: 0,
     };
     Parser::new(&mut text)
@@ -60,21 +62,13 @@ pub(super) struct Text<'a> {
     pub(super) lexer: Lexer<'a>,
     functions: &'a FunctionTable,
     trees: HashMap<Arc<str>, Arc<Tree>>,
-    names: HashSet<Arc<str>>,
+    names: &'a mut Names,
     nesting: usize,
 }
 
 impl Text<'_> {
     pub(super) fn intern(&mut self, bytes: &[u8]) -> Arc<str> {
-        // Nearly all names are short and ASCII: the lossy conversion would be the larger part of the work.
-        let name =
-            std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Into::into);
-        if let Some(known) = self.names.get(&*name) {
-            return known.clone();
-        }
-        let name: Arc<str> = name.into();
-        self.names.insert(name.clone());
-        name
+        self.names.shared(bytes)
     }
 }
 
@@ -312,7 +306,10 @@ impl<'p, 'a> Parser<'p, 'a> {
         while self.peek_non_space().kind != TokenKind::End {
             match self.text_or_action()? {
                 Item::Node(node) => nodes.push(node),
-                Item::End(end) => return Ok((nodes, end)),
+                Item::End(end) => {
+                    nodes.shrink_to_fit();
+                    return Ok((nodes, end));
+                }
             }
         }
         self.fail("unexpected EOF")
@@ -349,9 +346,9 @@ impl<'p, 'a> Parser<'p, 'a> {
                 self.expect(TokenKind::RightDelimiter, "end")?;
                 return Ok(Item::End(ListEnd::End));
             }
-            Keyword::If => Node::If(self.branch(Keyword::If)?),
-            Keyword::Range => Node::Range(self.branch(Keyword::Range)?),
-            Keyword::With => Node::With(self.branch(Keyword::With)?),
+            Keyword::If => Node::If(Box::new(self.branch(Keyword::If)?)),
+            Keyword::Range => Node::Range(Box::new(self.branch(Keyword::Range)?)),
+            Keyword::With => Node::With(Box::new(self.branch(Keyword::With)?)),
             Keyword::Template => self.call()?,
             Keyword::Define => {
                 self.back_up();
@@ -412,7 +409,7 @@ impl<'p, 'a> Parser<'p, 'a> {
         let otherwise = match keyword {
             Keyword::If | Keyword::With if chained => {
                 self.next();
-                let branch = self.branch(keyword)?;
+                let branch = Box::new(self.branch(keyword)?);
                 vec![if keyword == Keyword::If {
                     Node::If(branch)
                 } else {
@@ -449,11 +446,11 @@ impl<'p, 'a> Parser<'p, 'a> {
             }
             parser.fail(format!("unexpected {} in {CONTEXT}", end.shown()))
         })?;
-        Ok(Node::Template(Call {
+        Ok(Node::Template(Box::new(Call {
             position: token.start as u32,
             name,
             pipe: Some(pipe),
-        }))
+        })))
     }
 
     /// The keyword `template` has been read.
@@ -466,11 +463,11 @@ impl<'p, 'a> Parser<'p, 'a> {
             self.back_up();
             pipe = Some(self.pipeline(CONTEXT, TokenKind::RightDelimiter)?);
         }
-        Ok(Node::Template(Call {
+        Ok(Node::Template(Box::new(Call {
             position: token.start as u32,
             name,
             pipe,
-        }))
+        })))
     }
 
     fn template_name(&mut self, token: Token, context: &str) -> Parsed<Arc<str>> {

@@ -44,14 +44,16 @@ impl Span {
     }
 }
 
+/// What a template consists of. Most nodes are texts and actions, and lists of them are what takes the most memory: whatever is larger
+/// stands elsewhere.
 #[derive(Debug)]
 pub(crate) enum Node {
     Text(Span),
     Action(Pipe),
-    If(Branch),
-    With(Branch),
-    Range(Branch),
-    Template(Call),
+    If(Box<Branch>),
+    With(Box<Branch>),
+    Range(Box<Branch>),
+    Template(Box<Call>),
     Break,
     Continue,
 }

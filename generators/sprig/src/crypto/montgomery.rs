@@ -6,7 +6,7 @@
 use num_bigint::BigUint;
 
 /// Bits of an exponent that are worked off at once.
-const WINDOW: usize = 4;
+const WINDOW: u64 = 4;
 
 /// Raises a number to a power modulo another number that is not zero.
 pub(super) fn power(base: &BigUint, exponent: &BigUint, modulus: &BigUint) -> BigUint {
@@ -85,17 +85,14 @@ impl<const N: usize> Field<N> {
         for index in 1..powers.len() {
             powers[index] = self.multiply(&powers[index - 1], base);
         }
-        let digits = exponent.to_u64_digits();
         let mut result = self.one;
-        for digit in digits.iter().rev() {
-            for shift in (0..64).step_by(WINDOW).rev() {
-                for _ in 0..WINDOW {
-                    result = self.squared(&result);
-                }
-                let window = (digit >> shift) as usize % powers.len();
-                if window > 0 {
-                    result = self.multiply(&result, &powers[window]);
-                }
+        for index in (0..exponent.bits().div_ceil(WINDOW)).rev() {
+            for _ in 0..WINDOW {
+                result = self.squared(&result);
+            }
+            let window = window(exponent, index);
+            if window > 0 {
+                result = self.multiply(&result, &powers[window]);
             }
         }
         result
@@ -194,6 +191,12 @@ impl<const N: usize> Field<N> {
         let (less, borrow) = subtract(&number, &self.modulus);
         if borrow && !carry { number } else { less }
     }
+}
+
+/// So many bits of an exponent, counted in windows from the lowest up.
+fn window(exponent: &BigUint, index: u64) -> usize {
+    let bits = (0..WINDOW).rev().map(|bit| index * WINDOW + bit);
+    bits.fold(0, |window, bit| 2 * window + usize::from(exponent.bit(bit)))
 }
 
 /// Adds a multiple of a number, and gives what does not fit.

@@ -44,6 +44,15 @@ pub(super) fn has_divisors(start: &BigUint, step: &BigUint, count: usize) -> Vec
     // A number of the sequence that is such a prime itself must stay.
     let root = u32::try_from(start.sqrt()).unwrap_or(u32::MAX);
     let (primes, starts) = remainders(start, root);
+    if *step == BigUint::from(2_u32) {
+        for (prime, start) in primes.iter().zip(starts) {
+            let first = first_by_two(start, *prime) as usize;
+            for has_divisor in has_divisor.iter_mut().skip(first).step_by(*prime as usize) {
+                *has_divisor = true;
+            }
+        }
+        return has_divisor;
+    }
     let (_, steps) = remainders(step, root);
     for ((prime, start), step) in primes.iter().zip(starts).zip(steps) {
         let (first, distance) = match inverse(step, *prime) {
@@ -62,11 +71,18 @@ pub(super) fn has_divisors(start: &BigUint, step: &BigUint, count: usize) -> Vec
     has_divisor
 }
 
+/// How many steps of two it is from a number with this remainder to the next multiple of an odd prime.
+fn first_by_two(remainder: u32, prime: u32) -> u32 {
+    // The multiple itself, or the one behind it: that at an even distance.
+    match (remainder, prime - remainder) {
+        (0, _) => 0,
+        (_, distance) if distance % 2 == 0 => distance / 2,
+        (_, distance) => u32::midpoint(distance, prime),
+    }
+}
+
 /// What a number has to be multiplied by to leave one of a prime; nothing for zero.
 fn inverse(number: u32, prime: u32) -> Option<u32> {
-    if number == 2 {
-        return Some(prime / 2 + 1);
-    }
     let (prime, number) = (i64::from(prime), i64::from(number));
     let (mut left, mut right) = ((prime, 0), (number, 1));
     while right.0 > 1 {
@@ -129,6 +145,20 @@ mod tests {
                 let digits = number.to_u32_digits();
                 let pairs = remainders_of_pairs(&digits, &primes[..count]);
                 assert_eq!(pairs, expected[..count], "{number}");
+            }
+        }
+    }
+
+    #[test]
+    fn steps_of_two_lead_to_the_next_multiple() {
+        for prime in [3, 5, 7, 11, 101] {
+            for remainder in 0..prime {
+                let first = (0..).find(|steps| (remainder + 2 * steps) % prime == 0);
+                assert_eq!(
+                    Some(first_by_two(remainder, prime)),
+                    first,
+                    "{remainder}, {prime}"
+                );
             }
         }
     }
