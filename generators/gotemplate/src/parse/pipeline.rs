@@ -135,6 +135,7 @@ impl Parser<'_, '_> {
             }
             break;
         }
+        arguments.shrink_to_fit();
         match first {
             Some(first) => Ok(Command {
                 position,
