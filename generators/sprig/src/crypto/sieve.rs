@@ -153,7 +153,7 @@ mod tests {
     fn steps_of_two_lead_to_the_next_multiple() {
         for prime in [3, 5, 7, 11, 101] {
             for remainder in 0..prime {
-                let first = (0..).find(|steps| (remainder + 2 * steps) % prime == 0);
+                let first = (0..prime).find(|steps| (remainder + 2 * steps) % prime == 0);
                 assert_eq!(
                     Some(first_by_two(remainder, prime)),
                     first,
