@@ -15,8 +15,8 @@ mod system_reason;
 mod template;
 mod values;
 
-use clap::{Parser, Subcommand};
-use std::{env, mem::ManuallyDrop, process::ExitCode, time::Duration};
+use clap::{Args, CommandFactory as _, Parser, Subcommand};
+use std::{env, ffi::OsStr, mem::ManuallyDrop, process::ExitCode, time::Duration};
 
 /// A person waits for the output and can stop it: the time that the operator grants would only be in the way.
 const TIME_LIMIT: Duration = Duration::from_hours(1);
@@ -32,43 +32,31 @@ pub struct Cli {
 impl Cli {
     /// What the process was called with. Ends the process when that cannot be understood, or is answered by a text of help.
     pub fn of_process() -> Self {
-        let is_template = env::args_os().nth(1).is_some_and(|name| name == TEMPLATE);
-        if !is_template {
-            return parsed();
-        }
-        let TemplateCli { command } = parsed();
-        let TemplateCommand::Template(arguments) = command;
-        Self {
-            command: Command::Template(arguments),
-        }
+        let name = env::args_os().nth(1);
+        let command = match name.as_deref().and_then(OsStr::to_str) {
+            Some("template") => alone("template").map(Command::Template),
+            Some("build") => alone("build").map(Command::Build),
+            _ => None,
+        };
+        command.map_or_else(in_full, |command| Self { command })
     }
 }
 
-/// The name of the command that scripts run in numbers.
-const TEMPLATE: &str = "template";
-
-/// [`Cli`] with no other command than `template`: to describe the flags of all of them takes longer than many a chart.
-#[derive(Debug, Parser)]
-#[command(name = "whipstaff", version, about)]
-struct TemplateCli {
-    #[command(subcommand)]
-    command: TemplateCommand,
-}
-
-#[derive(Debug, Subcommand)]
-enum TemplateCommand {
-    /// Render a chart as `helm template` does.
-    Template(Box<template::TemplateArguments>),
-}
-
-/// What the process was called with, by the description of its commands.
-fn parsed<T: Parser>() -> T {
-    // Described once and not taken apart again: the process may well end before that would pay.
-    let mut command = ManuallyDrop::new(T::command());
+/// The arguments of a command that scripts run in numbers, described without the other commands: to describe the flags of all of them
+/// takes longer than many a chart. Nothing if they are wrong or ask for help.
+fn alone<T: Args>(name: &'static str) -> Option<Box<T>> {
+    let own = T::augment_args(clap::Command::new(name));
+    // Not taken apart again: the process may well end before that would pay.
+    let mut command = ManuallyDrop::new(clap::Command::new("whipstaff").subcommand(own));
     let arguments = switches::without_values(&command, env::args_os());
-    let matches = command.try_get_matches_from_mut(arguments);
-    let parsed = matches.and_then(|matches| T::from_arg_matches(&matches));
-    parsed.unwrap_or_else(|error| error.exit())
+    let matches = command.try_get_matches_from_mut(arguments).ok()?;
+    let arguments = T::from_arg_matches(matches.subcommand_matches(name)?).ok()?;
+    Some(Box::new(arguments))
+}
+
+fn in_full() -> Cli {
+    let arguments = switches::without_values(&Cli::command(), env::args_os());
+    Cli::parse_from(arguments)
 }
 
 #[derive(Debug, Subcommand)]
@@ -137,21 +125,11 @@ fn write_error(text: &str) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Cli, TEMPLATE, TemplateCli};
+    use super::Cli;
     use clap::CommandFactory as _;
 
     #[test]
     fn arguments_of_all_commands_are_consistent() {
         Cli::command().debug_assert();
-    }
-
-    #[test]
-    fn template_is_the_same_command_with_and_without_the_others() {
-        let [all, alone] = [Cli::command(), TemplateCli::command()].map(|mut command| {
-            command.build();
-            let template = command.find_subcommand_mut(TEMPLATE).unwrap();
-            template.render_long_help().to_string()
-        });
-        assert_eq!(all, alone);
     }
 }
