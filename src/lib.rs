@@ -16,6 +16,7 @@
 pub mod api;
 pub mod cli;
 
+mod causes;
 mod class;
 mod cluster;
 mod component;

@@ -246,17 +246,7 @@ impl ReconcileError {
 
     /// The whole chain on one line, for a person.
     pub(crate) fn report(&self) -> String {
-        let mut text = self.to_string();
-        let mut cause = std::error::Error::source(self);
-        while let Some(error) = cause {
-            let next = error.to_string();
-            if !text.ends_with(&next) {
-                text.push_str(": ");
-                text.push_str(&next);
-            }
-            cause = error.source();
-        }
-        text
+        crate::causes::on_one_line(self)
     }
 }
 

@@ -83,7 +83,6 @@ pub(super) async fn read_variables(
     let mut versions = Vec::new();
     let mut digest = Digest::of_parts([]);
     for source in sources {
-        let (kind, name) = (source.kind, source.name.clone());
         let Some(found) = find(source, reader, namespace).await? else {
             versions.push((source.clone(), String::new()));
             continue;
@@ -95,19 +94,13 @@ pub(super) async fn read_variables(
                 continue;
             };
             parts.extend([key.clone().into_bytes(), text.clone().into_bytes()]);
-            if kind == VariableSourceKind::Secret {
+            if source.kind == VariableSourceKind::Secret {
                 secrets.push(text.clone());
             }
             values.insert(key, Value::String(text));
         }
         digest = Digest::of_parts(parts.iter().map(Vec::as_slice));
-        versions.push((
-            VariableSource {
-                name,
-                ..source.clone()
-            },
-            found.version,
-        ));
+        versions.push((source.clone(), found.version));
     }
     let variables = Variables { values, digest };
     Ok(ReadVariables {

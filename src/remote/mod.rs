@@ -19,6 +19,7 @@ mod repository;
 #[cfg(feature = "git")]
 mod walk;
 
+use crate::causes::on_one_line;
 use crate::source::{FileFetcher, SourceError, Trust};
 use std::{
     collections::HashMap,
@@ -119,15 +120,5 @@ fn explain(error: &SourceError) -> String {
 
 /// An error and its causes on one line, without passwords.
 fn with_causes(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let next = error.to_string();
-        if !text.ends_with(&next) {
-            text.push_str(": ");
-            text.push_str(&next);
-        }
-        cause = error.source();
-    }
-    without_credentials(&text)
+    without_credentials(&on_one_line(error))
 }

@@ -2,6 +2,7 @@
 
 use super::download::{Downloaded, download};
 use super::walk::GitFiles;
+use super::with_causes;
 use gix::{ObjectId, ThreadSafeRepository};
 use std::{sync::Arc, time::Duration};
 use whipstaff_kustomize::{RepoSpec, without_credentials};
@@ -54,12 +55,8 @@ impl GitError {
 
 impl From<gix::Error> for GitError {
     fn from(error: gix::Error) -> Self {
-        Self::Fetch(report(&error))
+        Self::Fetch(with_causes(&error))
     }
-}
-
-fn report(error: &gix::Error) -> String {
-    super::with_causes(error)
 }
 
 /// Nothing but what is in the repository counts: no configuration of the machine or the user, no environment.

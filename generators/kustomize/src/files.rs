@@ -166,7 +166,7 @@ impl<'f> Loader<'f> {
         restrictor: LoadRestrictor,
     ) -> Result<Self> {
         let start = Self {
-            files: Rc::new(Borrowed(files)),
+            files: Rc::new(Behind(files)),
             remote,
             root: working_folder.to_owned(),
             restrictor,
@@ -279,7 +279,7 @@ impl<'f> Loader<'f> {
                 format!("cannot fetch `{}`: {cause}", spec.raw()),
             )
         })?;
-        let files: Rc<dyn FileSystem + 'f> = Rc::new(Shared(repository));
+        let files: Rc<dyn FileSystem + 'f> = Rc::new(Behind(repository));
         let folder = join("/", spec.folder());
         let root = match files.resolve(&folder) {
             Ok(Resolved::Folder(root)) => root,
@@ -418,29 +418,14 @@ fn refuse_remote(what: &str) -> BuildError {
     )
 }
 
-/// A file system that belongs to the host.
+/// A file system behind a pointer: the host's own, or the files of a repository.
 #[derive(Debug)]
-struct Borrowed<'f>(&'f dyn FileSystem);
+struct Behind<P>(P);
 
-impl FileSystem for Borrowed<'_> {
-    fn resolve(&self, path: &str) -> std::result::Result<Resolved, String> {
-        self.0.resolve(path)
-    }
-
-    fn read(&self, path: &str) -> std::result::Result<Arc<[u8]>, String> {
-        self.0.read(path)
-    }
-
-    fn folder(&self, path: &str) -> Option<FileTree> {
-        self.0.folder(path)
-    }
-}
-
-/// The files of a repository.
-#[derive(Debug)]
-struct Shared(Arc<dyn FileSystem + Send + Sync>);
-
-impl FileSystem for Shared {
+impl<P> FileSystem for Behind<P>
+where
+    P: std::ops::Deref<Target: FileSystem> + std::fmt::Debug,
+{
     fn resolve(&self, path: &str) -> std::result::Result<Resolved, String> {
         self.0.resolve(path)
     }

@@ -1,10 +1,10 @@
 use super::super::ArchiveError;
 use super::*;
+use crate::causes::on_one_line;
 use crate::class::Class;
 use flate2::{Compression, write::GzEncoder};
 use std::{
     collections::BTreeMap,
-    error::Error,
     io::{BufRead, BufReader, Write},
     net::{SocketAddr, TcpListener, TcpStream},
     thread,
@@ -124,17 +124,6 @@ fn token() -> Credentials {
     Credentials::Bearer {
         token: "t0ken".to_owned(),
     }
-}
-
-/// The text of an error with all its causes.
-fn report(error: &SourceError) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text = format!("{text}: {error}");
-        cause = error.source();
-    }
-    text
 }
 
 #[tokio::test]
@@ -392,7 +381,7 @@ async fn connection_that_breaks_or_hangs_is_transient() {
     assert!(matches!(error, SourceError::Request { .. }), "{error:?}");
     assert_eq!(error.class(), Class::Transient);
     assert!(
-        !format!("{} {error:?}", report(&error)).contains("s3cret"),
+        !format!("{} {error:?}", on_one_line(&error)).contains("s3cret"),
         "{error:?}"
     );
 
@@ -413,13 +402,13 @@ async fn connection_that_breaks_or_hangs_is_transient() {
         let fetcher = Fetcher::new(limits).unwrap();
         let error = fetcher.fetch(&plain(url.clone())).await.unwrap_err();
         assert!(matches!(error, SourceError::Timeout { .. }), "{error:?}");
-        assert!(!report(&error).contains("s3cret"), "{error:?}");
+        assert!(!on_one_line(&error).contains("s3cret"), "{error:?}");
     }
     drop(listener);
     let error = fetcher().fetch(&plain(url)).await.unwrap_err();
     assert_eq!(error.class(), Class::Transient);
     assert!(
-        !format!("{} {error:?}", report(&error)).contains("s3cret"),
+        !format!("{} {error:?}", on_one_line(&error)).contains("s3cret"),
         "{error:?}"
     );
 }
@@ -452,7 +441,7 @@ async fn statuses_are_classified_and_a_wait_is_passed_on() {
             (class, retry_after),
             "{path}"
         );
-        assert!(!report(&error).contains("s3cret"), "{path}");
+        assert!(!on_one_line(&error).contains("s3cret"), "{path}");
     }
 }
 
@@ -473,7 +462,7 @@ async fn page_instead_of_an_archive_is_named() {
         "cannot unpack `{}` (content type: text/html): not a gzip archive: looks like HTML",
         server.url("/shop.tgz")
     );
-    assert_eq!(report(&error), expected);
+    assert_eq!(on_one_line(&error), expected);
     assert!(
         matches!(
             error,
