@@ -62,6 +62,24 @@ async fn password(world: &World, name: &str) -> Vec<u8> {
     secret.data.unwrap()["password"].0.clone()
 }
 
+/// The spec of a component that may render charts.
+fn with_charts(url: &str) -> Value {
+    json!({"source": {"url": {"url": url}}, "kustomize": {"enableHelm": true}})
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn charts_of_a_kustomization_are_rendered_only_when_that_is_asked_for() {
+    let world = World::new("inflation-off").await;
+    let url = archive(&world, "off", &files(&world.namespace, "second"));
+    let spec = json!({"source": {"url": {"url": url}}});
+    world.component("off", spec).await;
+    let message = world.reason("off", "RenderFailed").await;
+    assert!(
+        message.contains("the option `enableHelm` turns them on"),
+        "{message}"
+    );
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn charts_of_a_kustomization_see_the_cluster_and_keep_their_passwords() {
     let world = World::new("inflation").await;
@@ -69,21 +87,7 @@ async fn charts_of_a_kustomization_see_the_cluster_and_keep_their_passwords() {
         .create(json!({"metadata": {"name": "live"}, "data": {"text": "before"}}))
         .await;
     let url = archive(&world, "inflation", &files(&world.namespace, "second"));
-    let spec = |url: &str, more: Value| {
-        let mut spec = json!({"source": {"url": {"url": url}}});
-        let map = spec.as_object_mut().unwrap();
-        map.extend(more.as_object().unwrap().clone());
-        spec
-    };
-    world.component("inflation", spec(&url, json!({}))).await;
-    let message = world.reason("inflation", "RenderFailed").await;
-    assert!(
-        message.contains("the option `enableHelm` turns them on"),
-        "{message}"
-    );
-
-    let on = json!({"kustomize": {"enableHelm": true}});
-    world.component("inflation", spec(&url, on.clone())).await;
+    world.component("inflation", with_charts(&url)).await;
     let component = world.ready("inflation").await;
     let mut owned = inventory(&component);
     owned.sort();
@@ -123,7 +127,7 @@ async fn charts_of_a_kustomization_see_the_cluster_and_keep_their_passwords() {
     shows("my-two", "second", "after").await;
     let before = maps.get("my-one").await.unwrap();
     let url = archive(&world, "inflation-2", &files(&world.namespace, "third"));
-    world.component("inflation", spec(&url, on)).await;
+    world.component("inflation", with_charts(&url)).await;
     shows("my-two", "third", "after").await;
     world.ready("inflation").await;
     let after = maps.get("my-one").await.unwrap();
@@ -152,8 +156,7 @@ async fn charts_that_are_not_in_the_source_and_what_is_remote_are_refused() {
     for (number, (kustomization, expected)) in cases.into_iter().enumerate() {
         let name = format!("far-{number}");
         let url = world.archive(&name, &[("kustomization.yaml", kustomization)]);
-        let spec = json!({"source": {"url": {"url": url}}, "kustomize": {"enableHelm": true}});
-        world.component(&name, spec).await;
+        world.component(&name, with_charts(&url)).await;
         let failed = |component: &whipstaff::api::v1alpha1::Component| {
             crate::world::condition(component)
                 .is_some_and(|(_, message)| message.contains(expected))
