@@ -6,7 +6,7 @@ use crate::component::{
     Component, Context, Identities, Memories, NamedClient, Renderer, reconcile,
 };
 use crate::controllers::run_components;
-use crate::dependents::OwnerScope;
+use crate::dependents::{Names, OwnerScope};
 use crate::events::Events;
 use crate::http::{AdminServer, ListenError, Readiness};
 use crate::inflate::SourceCharts;
@@ -257,7 +257,7 @@ async fn context<C: Component>(
     let cluster = namespaces.get("kube-system").await;
     let cluster = cluster.map_err(|error| OperatorError::Cluster(Box::new(error)))?;
     let cluster = cluster.uid().unwrap_or_default();
-    let owners = OwnerScope::new(&cluster, &C::kind(&()), &C::group(&()));
+    let owners = OwnerScope::new(Names::shared(), &cluster, &C::kind(&()), &C::group(&()));
     let (wake, woken) = tokio::sync::mpsc::unbounded_channel();
     let context = Context {
         identities: Identities::new(config, client.clone()),

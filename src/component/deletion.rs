@@ -13,17 +13,16 @@ use kube::{Api, ResourceExt};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-/// Holds a component until its dependents are gone.
-const FINALIZER: &str = "whipstaff.dev/finalizer";
 /// Most rounds of deleting in one run.
 const MAX_ROUNDS: usize = 200;
 
 /// Whether the component waits for us to remove its dependents.
-pub(super) fn has_finalizer<C: Component>(component: &C) -> bool {
+pub(super) fn has_finalizer<C: Component>(component: &C, context: &Context) -> bool {
+    let ours = context.owners.names().finalizer();
     component
         .finalizers()
         .iter()
-        .any(|finalizer| finalizer == FINALIZER)
+        .any(|finalizer| finalizer == ours)
 }
 
 /// Adds the finalizer unless it is there.
@@ -31,11 +30,11 @@ pub(super) async fn ensure_finalizer<C: Component>(
     component: &C,
     context: &Context,
 ) -> Result<(), ReconcileError> {
-    if has_finalizer(component) {
+    if has_finalizer(component, context) {
         return Ok(());
     }
     let mut finalizers = component.finalizers().to_vec();
-    finalizers.push(FINALIZER.to_owned());
+    finalizers.push(context.owners.names().finalizer().to_owned());
     write_finalizers(component, context, &finalizers).await
 }
 
@@ -87,7 +86,8 @@ pub(super) async fn finish<C: Component>(run: &Run<'_, C>) -> Result<(), Reconci
         seed::delete(run.component, context).await?;
     }
     let mut finalizers = run.component.finalizers().to_vec();
-    finalizers.retain(|finalizer| finalizer != FINALIZER);
+    let ours = context.owners.names().finalizer();
+    finalizers.retain(|finalizer| finalizer != ours);
     write_finalizers(run.component, context, &finalizers).await?;
     tracing::info!(component = name.1, namespace = name.0, "component is gone");
     Ok(())
