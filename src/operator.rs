@@ -6,7 +6,7 @@ use crate::component::{
     Component, Context, Identities, Memories, NamedClient, Renderer, reconcile,
 };
 use crate::controllers::run_components;
-use crate::dependents::{Names, OwnerScope};
+use crate::dependents::{Claims, Names, OwnerScope};
 use crate::events::Events;
 use crate::http::{AdminServer, ListenError, Readiness};
 use crate::inflate::SourceCharts;
@@ -263,6 +263,7 @@ async fn context<C: Component>(
         identities: Identities::new(config, client.clone()),
         discovery: Discovery::new(client.clone()),
         watches: Watches::new(client.clone(), owners.clone(), wake.clone()),
+        claims: Claims::new(wake.clone()),
         lookup_watches: LookupWatches::new(wake.clone()),
         variable_watches: LookupWatches::new(wake),
         fetcher: Fetcher::new(FetchOptions::default()).map_err(OperatorError::Fetcher)?,

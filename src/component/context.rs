@@ -4,7 +4,7 @@ use super::identity::Identities;
 use super::memory::Memories;
 use super::render::Renderer;
 use crate::cluster::{Discovery, LookupWatches, Watches};
-use crate::dependents::OwnerScope;
+use crate::dependents::{Claims, OwnerScope};
 use crate::events::Events;
 use crate::metrics::{ControllerMetrics, Metrics};
 use crate::source::Fetcher;
@@ -23,6 +23,8 @@ pub(crate) struct Context {
     pub(crate) discovery: Discovery,
     /// Watches of dependents.
     pub(crate) watches: Watches,
+    /// Objects that components ask each other for.
+    pub(crate) claims: Claims,
     /// Watches of what templates looked up.
     pub(crate) lookup_watches: LookupWatches,
     /// Watches of what variables come from.

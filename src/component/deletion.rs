@@ -6,8 +6,7 @@ use super::project::Outcome;
 use super::resource::Component;
 use super::run::Run;
 use super::seed;
-use crate::api::v1alpha1::DeletePolicy;
-use crate::dependents::{Desired, plan_deletion, served};
+use crate::dependents::{Desired, plan_deletion};
 use kube::api::{Patch, PatchParams};
 use kube::{Api, ResourceExt};
 use serde_json::json;
@@ -41,15 +40,24 @@ pub(super) async fn ensure_finalizer<C: Component>(
 /// Deletes what can be deleted now. When nothing is waited for afterwards, everything is gone.
 pub(super) async fn delete<C: Component>(run: &mut Run<'_, C>) -> Result<Outcome, ReconcileError> {
     let nothing = Desired::default();
+    run.memory.next_look = None;
+    run.claim(&nothing, &[]);
+    check_finalizers(run)?;
+    let mut checked = false;
     for _ in 0..MAX_ROUNDS {
         let mut observed = run.observe(&nothing, &HashSet::new()).await?;
-        let plan = plan_deletion(&run.status.inventory, &observed);
+        let claimed = run.context.claims.of_others(&run.owner);
+        let types = run.component.additional_managed_types();
+        let plan = plan_deletion(&run.status.inventory, &observed, &claimed, types);
         if plan.steps.is_empty() {
             run.finish(&nothing, &observed, &[], &plan);
             return Ok(Outcome::Deleting(plan.waiting));
         }
         // Before the first deletion: what runs the instances of others must go on running as long as they exist.
-        check_definitions(run).await?;
+        if !std::mem::replace(&mut checked, true) {
+            let inventory = &run.status.inventory;
+            run.executor().check_foreign(inventory, types).await?;
+        }
         let (changes, result) = run.execute(&plan, &nothing).await;
         run.learn(&changes, &mut observed, &mut HashSet::new());
         run.finish(&nothing, &observed, &changes, &plan);
@@ -58,20 +66,20 @@ pub(super) async fn delete<C: Component>(run: &mut Run<'_, C>) -> Result<Outcome
     Err(ReconcileError::Rounds { rounds: MAX_ROUNDS })
 }
 
-/// Refuses if a definition that would be deleted has instances of others.
-async fn check_definitions<C: Component>(run: &Run<'_, C>) -> Result<(), ReconcileError> {
-    let resources = run.context.discovery.resources().await?;
-    let executor = run.executor();
-    for item in &run.status.inventory {
-        let id = item.id();
-        if item.delete_policy != DeletePolicy::Delete || id.kind != "CustomResourceDefinition" {
-            continue;
-        }
-        if let Some(definitions) = served(&resources, &item.key()) {
-            executor.check_unused(&id, definitions).await?;
-        }
+/// Finalizers that the garbage collector sets and removes by itself.
+const OF_THE_CLUSTER: &[&str] = &["foregroundDeletion", "orphan"];
+
+/// Refuses if somebody else still holds the component: what he needs it for may need its objects.
+fn check_finalizers<C: Component>(run: &Run<'_, C>) -> Result<(), ReconcileError> {
+    let ours = run.owner.names().finalizer();
+    let others = run.component.finalizers().iter();
+    let others = others.filter(|f| *f != ours && !OF_THE_CLUSTER.contains(&f.as_str()));
+    let finalizers: Vec<_> = others.cloned().collect();
+    if finalizers.is_empty() {
+        Ok(())
+    } else {
+        Err(ReconcileError::ForeignFinalizers { finalizers })
     }
-    Ok(())
 }
 
 /// Lets the component go.

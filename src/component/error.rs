@@ -5,7 +5,7 @@ use super::mask::Mask;
 use crate::api::v1alpha1::{DurationError, VariableSourceKind};
 use crate::class::Class;
 use crate::cluster::{DiscoveryError, LookupError, RequestError};
-use crate::dependents::{ExecuteError, ObserveError, PrepareError, Refusal};
+use crate::dependents::{ExecuteError, ObserveError, PrepareError, Refusal, RefusalCause};
 use crate::source::SourceError;
 use whipstaff_generator::{DigestError, ErrorKind, ObjectId, RegistryError};
 use whipstaff_sops::KeyError;
@@ -23,6 +23,10 @@ pub(crate) enum ReconcileError {
         #[source]
         cause: DurationError,
     },
+    #[error("`spec.{field}` is zero, and must be more")]
+    ZeroDuration { field: &'static str },
+    #[error("nothing is deleted as long as others have finalizers on the component: {}", finalizers.join(", "))]
+    ForeignFinalizers { finalizers: Vec<String> },
     #[error("`spec.source.url.digest` is malformed")]
     Digest(#[source] DigestError),
     #[error("the Secret `{name}` with the credentials cannot be read")]
@@ -121,7 +125,7 @@ pub(crate) enum ReconcileError {
     Refused { refusals: Vec<Refusal> },
     #[error(
         "nothing was applied: the API server refuses {}",
-        list(objects.iter().map(|(id, error)| format!("{id}: {error}")))
+        list(objects.iter().map(|(id, error)| refused(id, error)))
     )]
     Preflight {
         objects: Vec<(ObjectId, RequestError)>,
@@ -160,9 +164,9 @@ impl ReconcileError {
             | Self::Lookup(LookupError::Request { cause, .. })
             | Self::Observe(ObserveError::Read { cause, .. })
             | Self::Execute(ExecuteError::Write { cause, .. }) => request_class(cause),
-            Self::Execute(ExecuteError::ForeignInstance { .. }) | Self::Refused { .. } => {
-                Class::Conflict
-            }
+            Self::Execute(ExecuteError::ForeignInstance { .. })
+            | Self::ForeignFinalizers { .. }
+            | Self::Refused { .. } => Class::Conflict,
             Self::ForeignSeed { .. }
             | Self::Credentials { .. }
             | Self::KeysMissing { .. }
@@ -170,7 +174,9 @@ impl ReconcileError {
             | Self::VariablesMissing { .. }
             | Self::VariablesNotGiven { .. }
             | Self::Prepare(PrepareError::UnknownKind { .. }) => Class::NotReady,
-            Self::Duration { .. }
+            Self::Execute(ExecuteError::Immutable { .. })
+            | Self::ZeroDuration { .. }
+            | Self::Duration { .. }
             | Self::Digest(_)
             | Self::UnusedOptions { .. }
             | Self::Path { .. }
@@ -194,7 +200,10 @@ impl ReconcileError {
                 "Denied"
             }
             Self::Masked { reason, .. } => reason,
-            Self::Duration { .. } | Self::Digest(_) | Self::UnusedOptions { .. } => "InvalidSpec",
+            Self::Duration { .. }
+            | Self::ZeroDuration { .. }
+            | Self::Digest(_)
+            | Self::UnusedOptions { .. } => "InvalidSpec",
             Self::ReadVariables { .. }
             | Self::VariablesMissing { .. }
             | Self::VariablesNotGiven { .. } => "VariablesUnavailable",
@@ -223,7 +232,9 @@ impl ReconcileError {
             Self::Lookup(_) => "LookupFailed",
             Self::Prepare(PrepareError::UnknownKind { .. }) => "KindNotServed",
             Self::Prepare(_) | Self::Preflight { .. } => "InvalidObject",
-            Self::Refused { .. } => "OwnedByOthers",
+            Self::Refused { refusals } => refused_reason(refusals),
+            Self::ForeignFinalizers { .. } => "ForeignFinalizers",
+            Self::Execute(ExecuteError::Immutable { .. }) => "ImmutableField",
             Self::Execute(ExecuteError::ForeignInstance { .. }) => "InUse",
             Self::Execute(_) | Self::Rounds { .. } => "ApplyFailed",
             Self::Discovery(_) | Self::Observe(_) | Self::Component { .. } => "ClusterUnavailable",
@@ -247,6 +258,24 @@ impl ReconcileError {
     /// The whole chain on one line, for a person.
     pub(crate) fn report(&self) -> String {
         crate::causes::on_one_line(self)
+    }
+}
+
+fn refused(id: &ObjectId, error: &RequestError) -> String {
+    if error.is_immutable() {
+        format!(
+            "{id}: {error}; with the policy `immutable: Recreate` it would be deleted and created anew"
+        )
+    } else {
+        format!("{id}: {error}")
+    }
+}
+
+fn refused_reason(refusals: &[Refusal]) -> &'static str {
+    match refusals.first().map(|refusal| refusal.cause) {
+        Some(RefusalCause::Pruning) => "PruningRefused",
+        Some(RefusalCause::Namespace) => "NamespaceMissing",
+        Some(RefusalCause::Owned) | None => "OwnedByOthers",
     }
 }
 

@@ -1,6 +1,7 @@
 //! What is remembered of a component between reconciliations. Losing it costs reads, never correctness.
 
 use super::corrections::Corrections;
+use super::judging::Judged;
 use super::lookups::Asked;
 use super::mask::Mask;
 use super::render::Rendered;
@@ -37,6 +38,10 @@ pub(crate) struct Memory {
     pub(crate) live: HashMap<ObjectId, Live>,
     /// Objects that had to be put right.
     pub(crate) corrections: Corrections,
+    /// What somebody did to objects that will be put right.
+    pub(crate) judged: HashMap<ObjectId, Judged>,
+    /// When there may be something to do although nothing has changed.
+    pub(crate) next_look: Option<Instant>,
     /// Failures in a row.
     pub(crate) failures: u32,
     /// What the last event said, so that only transitions are told.
@@ -47,7 +52,8 @@ impl Memory {
     /// When something that was read has to be looked at again.
     pub(super) fn next(&self) -> Option<Instant> {
         let variables = self.variables.as_ref().map(|variables| variables.next);
-        variables.into_iter().chain(self.sources.next()).min()
+        let all = variables.into_iter().chain(self.sources.next());
+        all.chain(self.next_look).min()
     }
 
     /// What must not be told.

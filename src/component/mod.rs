@@ -7,6 +7,7 @@ mod deletion;
 mod error;
 mod gauges;
 mod identity;
+mod judging;
 mod lookups;
 mod mask;
 mod memory;
