@@ -2,6 +2,7 @@
 
 use super::context::Context;
 use super::error::ReconcileError;
+use super::hooks::Point;
 use super::project::Outcome;
 use super::resource::Component;
 use super::run::Run;
@@ -11,7 +12,8 @@ use crate::dependents::{Desired, plan_deletion, served};
 use kube::api::{Patch, PatchParams};
 use kube::{Api, ResourceExt};
 use serde_json::json;
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, HashSet};
+use std::time::Duration;
 
 /// Holds a component until its dependents are gone.
 const FINALIZER: &str = "whipstaff.dev/finalizer";
@@ -40,7 +42,49 @@ pub(super) async fn ensure_finalizer<C: Component>(
 }
 
 /// Deletes what can be deleted now. When nothing is waited for afterwards, everything is gone.
-pub(super) async fn delete<C: Component>(run: &mut Run<'_, C>) -> Result<Outcome, ReconcileError> {
+pub(super) async fn delete<C: Component>(
+    run: &mut Run<'_, C>,
+    interval: Duration,
+) -> Result<Outcome, ReconcileError> {
+    let result = take_away(run, interval).await;
+    // Whatever failed: what is in Secrets must not be told.
+    result.map_err(|error| run.memory.masks().fold(error, ReconcileError::masked))
+}
+
+async fn take_away<C: Component>(
+    run: &mut Run<'_, C>,
+    interval: Duration,
+) -> Result<Outcome, ReconcileError> {
+    run.heed_request();
+    let (references, kubeconfig) = run.references(interval, true).await?;
+    run.connect(kubeconfig).await?;
+    run.hooks(Point::PostRead, None, &references).await?;
+    run.check_dependants()?;
+    run.hooks(Point::PreDelete, None, &references).await?;
+    check_finalizers(run.component)?;
+    let outcome = delete_objects(run).await?;
+    if matches!(&outcome, Outcome::Deleting(waiting) if waiting.is_empty()) {
+        run.hooks(Point::PostDelete, None, &references).await?;
+    }
+    Ok(outcome)
+}
+
+/// Refuses as long as others hold the component: what they still need must not go.
+fn check_finalizers<C: Component>(component: &C) -> Result<(), ReconcileError> {
+    let finalizers = component.finalizers().iter();
+    let foreign = finalizers.filter(|finalizer| {
+        // The garbage collector removes its own when it has nothing to do.
+        let finalizer = finalizer.as_str();
+        finalizer != FINALIZER && finalizer != "foregroundDeletion" && finalizer != "orphan"
+    });
+    let finalizers: Vec<_> = foreign.cloned().collect();
+    if finalizers.is_empty() {
+        return Ok(());
+    }
+    Err(ReconcileError::ForeignFinalizers { finalizers })
+}
+
+async fn delete_objects<C: Component>(run: &mut Run<'_, C>) -> Result<Outcome, ReconcileError> {
     let nothing = Desired::default();
     for _ in 0..MAX_ROUNDS {
         let mut observed = run.observe(&nothing, &HashSet::new()).await?;
@@ -61,7 +105,7 @@ pub(super) async fn delete<C: Component>(run: &mut Run<'_, C>) -> Result<Outcome
 
 /// Refuses if a definition that would be deleted has instances of others.
 async fn check_definitions<C: Component>(run: &Run<'_, C>) -> Result<(), ReconcileError> {
-    let resources = run.context.discovery.resources().await?;
+    let resources = run.target.cluster.discovery.resources().await?;
     let executor = run.executor();
     for item in &run.status.inventory {
         let id = item.id();
@@ -79,8 +123,13 @@ async fn check_definitions<C: Component>(run: &Run<'_, C>) -> Result<(), Reconci
 pub(super) async fn finish<C: Component>(run: &Run<'_, C>) -> Result<(), ReconcileError> {
     let name = run.component_name();
     let context = run.context;
-    context.watches.require(&name, &BTreeSet::new());
-    for watches in [&context.lookup_watches, &context.variable_watches] {
+    run.target.cluster.forget(&name)?;
+    let watches = [
+        &context.variable_watches,
+        &context.reference_watches,
+        &context.dependency_watches,
+    ];
+    for watches in watches {
         watches.require(&name, &context.client.0, BTreeMap::new());
     }
     if run.status.seed_secret.is_some() {

@@ -2,6 +2,7 @@
 
 use super::error::ReconcileError;
 use super::memory::{Fetched, Sources};
+use super::references::References;
 use super::resource::Origin;
 use super::secrets::SecretReader;
 use super::variables::Variables;
@@ -27,6 +28,8 @@ pub(super) struct Fetching<'a> {
     pub(super) files: Option<&'a BTreeMap<String, Arc<FileTree>>>,
     /// Variables that were read beforehand.
     pub(super) variables: &'a Variables,
+    /// What references lead to.
+    pub(super) references: &'a References,
 }
 
 impl Fetching<'_> {
