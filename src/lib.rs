@@ -42,6 +42,7 @@ pub use component::{
     References, Variables,
 };
 pub use crd::{crd_files, crds};
+pub use dependents::{NameError, Names};
 pub use http::ListenError;
 pub use lease::{LeaseError, LeaseOptions, lease_identity};
 pub use operator::{

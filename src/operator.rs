@@ -4,6 +4,7 @@ use crate::api::v1alpha1 as api;
 use crate::cluster::ComponentName;
 use crate::component::Component;
 use crate::controllers::run_components;
+use crate::dependents::NameError;
 use crate::http::{AdminServer, ListenError, Readiness};
 use crate::inflate::SourceCharts;
 use crate::lease::{Candidate, Leadership, LeaseError, LeaseOptions};
@@ -84,6 +85,9 @@ pub enum OperatorError {
     /// The cluster could not be identified.
     #[error("cannot read the namespace `kube-system`, whose UID identifies the cluster")]
     Cluster(#[source] Box<kube::Error>),
+    /// A reconciler's name is none.
+    #[error(transparent)]
+    Name(#[from] NameError),
     /// The fetcher could not be made.
     #[error("cannot prepare fetching")]
     Fetcher(#[source] SourceError),

@@ -6,7 +6,7 @@ use crate::component::{
     Cluster, Clusters, Component, Context, Defaults, Graph, HookContext, HookError, Hooks,
     Identities, Memories, NamedClient, Point, Renderer, reconcile,
 };
-use crate::dependents::OwnerScope;
+use crate::dependents::{Names, OwnerScope};
 use crate::events::Events;
 use crate::metrics::Metrics;
 use crate::operator::{
@@ -64,8 +64,8 @@ pub struct Reconciler<C = api::Component> {
 }
 
 impl<C: Component> Reconciler<C> {
-    /// A reconciler whose name is what labels, annotations and the finalizer begin with: a domain of yours, so that operators that
-    /// know nothing of each other never meet. It must not change as long as there are objects of its.
+    /// A reconciler with a [name](crate::Names): a domain of yours that labels, annotations and the finalizer begin with, so that
+    /// operators that know nothing of each other never meet. It must not change as long as there are objects of its.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -221,7 +221,7 @@ impl<C: Component> Reconciler<C> {
     /// A reconciler of single resources, without a watch loop: for programs that have a loop of their own.
     ///
     /// # Errors
-    /// [`OperatorError`] when no client can be made or the cluster cannot be identified.
+    /// [`OperatorError`] when the name is none, no client can be made or the cluster cannot be identified.
     pub async fn connect(self, config: Config) -> Result<Connected<C>, OperatorError> {
         let client = Client::try_from(config.clone())
             .map_err(|error| OperatorError::Client(Box::new(error)))?;
@@ -240,7 +240,8 @@ impl<C: Component> Reconciler<C> {
         wake: UnboundedSender<ComponentName>,
     ) -> Result<Context, OperatorError> {
         let client = &shared.client;
-        let owners = OwnerScope::new(&shared.cluster, &C::kind(&()), &C::group(&()));
+        let names = Arc::new(Names::new(&self.name)?);
+        let owners = OwnerScope::new(names, &shared.cluster, &C::kind(&()), &C::group(&()));
         shared.graph.register::<C>(wake.clone());
         let local = Cluster::new(
             shared.identities.clone(),

@@ -15,17 +15,16 @@ use serde_json::json;
 use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
 
-/// Holds a component until its dependents are gone.
-const FINALIZER: &str = "whipstaff.dev/finalizer";
 /// Most rounds of deleting in one run.
 const MAX_ROUNDS: usize = 200;
 
 /// Whether the component waits for us to remove its dependents.
-pub(super) fn has_finalizer<C: Component>(component: &C) -> bool {
+pub(super) fn has_finalizer<C: Component>(component: &C, context: &Context) -> bool {
+    let ours = context.owners.names().finalizer();
     component
         .finalizers()
         .iter()
-        .any(|finalizer| finalizer == FINALIZER)
+        .any(|finalizer| finalizer == ours)
 }
 
 /// Adds the finalizer unless it is there.
@@ -33,11 +32,11 @@ pub(super) async fn ensure_finalizer<C: Component>(
     component: &C,
     context: &Context,
 ) -> Result<(), ReconcileError> {
-    if has_finalizer(component) {
+    if has_finalizer(component, context) {
         return Ok(());
     }
     let mut finalizers = component.finalizers().to_vec();
-    finalizers.push(FINALIZER.to_owned());
+    finalizers.push(context.owners.names().finalizer().to_owned());
     write_finalizers(component, context, &finalizers).await
 }
 
@@ -61,7 +60,7 @@ async fn take_away<C: Component>(
     run.hooks(Point::PostRead, None, &references).await?;
     run.check_dependants()?;
     run.hooks(Point::PreDelete, None, &references).await?;
-    check_finalizers(run.component)?;
+    check_finalizers(run)?;
     let outcome = delete_objects(run).await?;
     if matches!(&outcome, Outcome::Deleting(waiting) if waiting.is_empty()) {
         run.hooks(Point::PostDelete, None, &references).await?;
@@ -70,12 +69,13 @@ async fn take_away<C: Component>(
 }
 
 /// Refuses as long as others hold the component: what they still need must not go.
-fn check_finalizers<C: Component>(component: &C) -> Result<(), ReconcileError> {
-    let finalizers = component.finalizers().iter();
+fn check_finalizers<C: Component>(run: &Run<'_, C>) -> Result<(), ReconcileError> {
+    let ours = run.owner.names().finalizer();
+    let finalizers = run.component.finalizers().iter();
     let foreign = finalizers.filter(|finalizer| {
         // The garbage collector removes its own when it has nothing to do.
         let finalizer = finalizer.as_str();
-        finalizer != FINALIZER && finalizer != "foregroundDeletion" && finalizer != "orphan"
+        finalizer != ours && finalizer != "foregroundDeletion" && finalizer != "orphan"
     });
     let finalizers: Vec<_> = foreign.cloned().collect();
     if finalizers.is_empty() {
@@ -136,7 +136,8 @@ pub(super) async fn finish<C: Component>(run: &Run<'_, C>) -> Result<(), Reconci
         seed::delete(run.component, context).await?;
     }
     let mut finalizers = run.component.finalizers().to_vec();
-    finalizers.retain(|finalizer| finalizer != FINALIZER);
+    let ours = context.owners.names().finalizer();
+    finalizers.retain(|finalizer| finalizer != ours);
     write_finalizers(run.component, context, &finalizers).await?;
     tracing::info!(component = name.1, namespace = name.0, "component is gone");
     Ok(())

@@ -11,7 +11,6 @@ use super::project::{Facts, Outcome, deadline, project};
 use super::resource::Component;
 use super::run::Run;
 use crate::api::v1alpha1::{ComponentStatus, DurationText};
-use crate::cluster::FIELD_MANAGER;
 use crate::events::Notice;
 use crate::metrics::ReconcileOutcome;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
@@ -106,7 +105,7 @@ async fn attempt<C: Component>(
     memory: &mut Memory,
 ) -> Result<Done, ReconcileError> {
     let deleting = component.meta().deletion_timestamp.is_some();
-    if deleting && !deletion::has_finalizer(component) {
+    if deleting && !deletion::has_finalizer(component, context) {
         return Ok(Done::Deleted);
     }
     let (times, malformed) = match times(component, &context.defaults) {
@@ -161,7 +160,7 @@ pub(super) async fn write_status<C: Component>(
         "metadata": { "name": component.name_any(), "uid": component.uid() },
         "status": status_body,
     });
-    let params = PatchParams::apply(FIELD_MANAGER).force();
+    let params = PatchParams::apply(context.owners.names().field_manager()).force();
     let answer = api
         .patch_status(&component.name_any(), &params, &Patch::Apply(&body))
         .await;

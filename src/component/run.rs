@@ -31,8 +31,8 @@ use whipstaff_generator::{ObjectId, Release};
 
 /// Most rounds of observing, planning and executing in one run.
 const MAX_ROUNDS: usize = 200;
-/// Annotation of a component: a new value asks for a run that remembers nothing.
-const RECONCILE_AT: &str = "whipstaff.dev/reconcile-at";
+/// Annotation of a component, after the reconciler's name: a new value asks for a run that remembers nothing.
+const RECONCILE_AT: &str = "reconcile-at";
 
 /// One run for one component.
 pub(super) struct Run<'a, C> {
@@ -142,7 +142,8 @@ impl<'a, C: Component> Run<'a, C> {
 
     /// Heeds the annotation that asks for a run: whatever was remembered is looked at anew.
     pub(super) fn heed_request(&mut self) {
-        let asked = self.component.annotations().get(RECONCILE_AT);
+        let key = self.owner.names().key(RECONCILE_AT);
+        let asked = self.component.annotations().get(&key);
         if asked == self.status.last_handled_reconcile_at.as_ref() {
             return;
         }
@@ -173,6 +174,7 @@ impl<'a, C: Component> Run<'a, C> {
             files: None,
             variables: &variables,
             references: &references,
+            names: self.owner.names(),
         };
         let context = self.context;
         let sources = &mut self.memory.sources;
@@ -316,7 +318,13 @@ impl<'a, C: Component> Run<'a, C> {
 
     /// Has the API server look at every change before the first write.
     async fn check(&self, desired: &Desired, observed: &Observed) -> Result<(), ReconcileError> {
-        let objects = preflight(desired, observed, &self.objects).await;
+        let objects = preflight(
+            desired,
+            observed,
+            &self.objects,
+            self.owner.names().field_manager(),
+        )
+        .await;
         if objects.is_empty() {
             Ok(())
         } else {

@@ -7,6 +7,7 @@ use super::resource::Origin;
 use super::secrets::SecretReader;
 use super::variables::Variables;
 use crate::api::v1alpha1::UrlSource;
+use crate::dependents::Names;
 use crate::source::{Artifact, Credentials, FetchRequest, Fetcher};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -30,6 +31,8 @@ pub(super) struct Fetching<'a> {
     pub(super) variables: &'a Variables,
     /// What references lead to.
     pub(super) references: &'a References,
+    /// Everything that carries the reconciler's name.
+    pub(super) names: &'a Names,
 }
 
 impl Fetching<'_> {

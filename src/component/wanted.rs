@@ -2,7 +2,6 @@
 
 use super::error::ReconcileError;
 use super::memory::Sources;
-use super::references::References;
 use super::render::{Renderer, failed};
 use super::resource::{Component, GeneratorOptions, Origin, Part};
 use super::source::Fetching;
@@ -106,7 +105,7 @@ impl Wanted {
             parts: wanted,
             pipeline,
             parameters: parameters.into_owned(),
-            extras: extras(component, fetching.references),
+            extras: extras(component, fetching),
             namespace: namespace.unwrap_or(fetching.namespace).to_owned(),
             name: component.target_name().unwrap_or(&name).to_owned(),
             source,
@@ -178,13 +177,18 @@ impl WantedPart {
     }
 }
 
-/// Annotations that are bookkeeping of tools: they change without anybody wanting anything.
-const BOOKKEEPING: &[&str] = &["kubectl.kubernetes.io/", "whipstaff.dev/"];
+/// Annotations of tools that begin so change without anybody wanting anything.
+const BOOKKEEPING: &str = "kubectl.kubernetes.io/";
 
-fn extras<C: Component>(component: &C, references: &References) -> Option<Digest> {
+fn extras<C: Component>(component: &C, fetching: &Fetching<'_>) -> Option<Digest> {
+    let references = fetching.references;
+    let is_bookkeeping = |key: &str| {
+        let name = key.split_once('/').map(|(name, _)| name);
+        key.starts_with(BOOKKEEPING) || name == Some(fetching.names.name())
+    };
     let annotations = component.annotations().iter();
     let annotations: Vec<_> = annotations
-        .filter(|(key, _)| !BOOKKEEPING.iter().any(|prefix| key.starts_with(prefix)))
+        .filter(|(key, _)| !is_bookkeeping(key))
         .flat_map(|(key, value)| [key.as_bytes(), value.as_bytes()])
         .collect();
     if annotations.is_empty() && references.is_empty() {
