@@ -38,8 +38,8 @@ mod tree;
 
 pub use class::Class;
 pub use component::{
-    Component, GeneratorOptions, HookContext, HookEditError, HookError, Origin, Part, Reference,
-    References, Variables,
+    ChangeSet, Component, GeneratorOptions, HookContext, HookEditError, HookError, ObjectAction,
+    ObjectChange, ObjectReconciler, ObjectsError, Origin, Part, Reference, References, Variables,
 };
 pub use crd::{crd_files, crds};
 pub use dependents::{NameError, Names};

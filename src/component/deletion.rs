@@ -7,8 +7,9 @@ use super::project::Outcome;
 use super::resource::Component;
 use super::run::Run;
 use super::seed;
-use crate::api::v1alpha1::DeletePolicy;
-use crate::dependents::{Desired, plan_deletion, served};
+use crate::api::v1alpha1::{DeletePolicy, InventoryItem};
+use crate::cluster::Resources;
+use crate::dependents::{Desired, Executor, plan_deletion, served};
 use kube::api::{Patch, PatchParams};
 use kube::{Api, ResourceExt};
 use serde_json::json;
@@ -94,7 +95,8 @@ async fn delete_objects<C: Component>(run: &mut Run<'_, C>) -> Result<Outcome, R
             return Ok(Outcome::Deleting(plan.waiting));
         }
         // Before the first deletion: what runs the instances of others must go on running as long as they exist.
-        check_definitions(run).await?;
+        let resources = run.target.cluster.discovery.resources().await?;
+        check_definitions(&run.executor(), &run.status.inventory, &resources).await?;
         let (changes, result) = run.execute(&plan, &nothing).await;
         run.learn(&changes, &mut observed, &mut HashSet::new());
         run.finish(&nothing, &observed, &changes, &plan);
@@ -104,15 +106,17 @@ async fn delete_objects<C: Component>(run: &mut Run<'_, C>) -> Result<Outcome, R
 }
 
 /// Refuses if a definition that would be deleted has instances of others.
-async fn check_definitions<C: Component>(run: &Run<'_, C>) -> Result<(), ReconcileError> {
-    let resources = run.target.cluster.discovery.resources().await?;
-    let executor = run.executor();
-    for item in &run.status.inventory {
+pub(super) async fn check_definitions(
+    executor: &Executor<'_>,
+    inventory: &[InventoryItem],
+    resources: &Resources,
+) -> Result<(), ReconcileError> {
+    for item in inventory {
         let id = item.id();
         if item.delete_policy != DeletePolicy::Delete || id.kind != "CustomResourceDefinition" {
             continue;
         }
-        if let Some(definitions) = served(&resources, &item.key()) {
+        if let Some(definitions) = served(resources, &item.key()) {
             executor.check_unused(&id, definitions).await?;
         }
     }

@@ -30,7 +30,7 @@ use std::time::Duration;
 use whipstaff_generator::{ObjectId, Release};
 
 /// Most rounds of observing, planning and executing in one run.
-const MAX_ROUNDS: usize = 200;
+pub(super) const MAX_ROUNDS: usize = 200;
 /// Annotation of a component, after the reconciler's name: a new value asks for a run that remembers nothing.
 const RECONCILE_AT: &str = "reconcile-at";
 
@@ -436,42 +436,15 @@ impl<'a, C: Component> Run<'a, C> {
         let mut observed = reader
             .observe(targets, &mut self.memory.live, written)
             .await?;
-        observed.missing_namespaces = self.missing_namespaces(desired, &observed).await?;
+        // The namespace of the component itself is there, but maybe not on another cluster.
+        let own = if self.is_local() {
+            &*self.namespace
+        } else {
+            ""
+        };
+        observed.missing_namespaces =
+            find_missing_namespaces(&self.objects, desired, &observed, own).await?;
         Ok(observed)
-    }
-
-    /// Namespaces that do not exist, among those that hold wanted objects which do not exist either.
-    async fn missing_namespaces(
-        &self,
-        desired: &Desired,
-        observed: &Observed,
-    ) -> Result<BTreeSet<String>, ReconcileError> {
-        let absent = desired
-            .objects
-            .iter()
-            .filter(|o| !observed.objects.contains_key(&o.id));
-        let candidates: BTreeSet<_> = absent
-            .map(|object| &object.id.namespace)
-            .filter(|namespace| desired.namespaces.contains(*namespace))
-            .filter(|namespace| **namespace != self.namespace)
-            .collect();
-        let mut missing = BTreeSet::new();
-        for namespace in candidates {
-            let id = ObjectId {
-                group: String::new(),
-                kind: "Namespace".to_owned(),
-                namespace: String::new(),
-                name: namespace.clone(),
-            };
-            let found = self.objects.read(&namespaces(), "", namespace).await;
-            if found
-                .map_err(|cause| ReconcileError::read(id, cause))?
-                .is_none()
-            {
-                missing.insert(namespace.clone());
-            }
-        }
-        Ok(missing)
     }
 
     /// Watches the kinds of all dependents. A kind that the component defines itself is watched once it has objects: a watch on a
@@ -502,10 +475,50 @@ impl<'a, C: Component> Run<'a, C> {
         Ok(())
     }
 
+    /// Whether objects are applied on the component's own cluster.
+    fn is_local(&self) -> bool {
+        Arc::ptr_eq(&self.target.cluster, &self.context.local)
+    }
+
     pub(super) fn target_namespace(&self) -> &str {
         let target = self.component.target_namespace();
         target.unwrap_or(&self.namespace)
     }
+}
+
+/// Namespaces that do not exist, among those that hold wanted objects which do not exist either. `own` is one that certainly does.
+pub(super) async fn find_missing_namespaces(
+    objects: &Objects,
+    desired: &Desired,
+    observed: &Observed,
+    own: &str,
+) -> Result<BTreeSet<String>, ReconcileError> {
+    let absent = desired
+        .objects
+        .iter()
+        .filter(|o| !observed.objects.contains_key(&o.id));
+    let candidates: BTreeSet<_> = absent
+        .map(|object| &object.id.namespace)
+        .filter(|namespace| desired.namespaces.contains(*namespace))
+        .filter(|namespace| *namespace != own)
+        .collect();
+    let mut missing = BTreeSet::new();
+    for namespace in candidates {
+        let id = ObjectId {
+            group: String::new(),
+            kind: "Namespace".to_owned(),
+            namespace: String::new(),
+            name: namespace.clone(),
+        };
+        let found = objects.read(&namespaces(), "", namespace).await;
+        if found
+            .map_err(|cause| ReconcileError::read(id, cause))?
+            .is_none()
+        {
+            missing.insert(namespace.clone());
+        }
+    }
+    Ok(missing)
 }
 
 impl Corrections {

@@ -10,6 +10,7 @@ mod dependencies;
 mod example;
 mod identity;
 mod kubeconfig;
+mod objects;
 mod requests;
 mod status;
 #[allow(dead_code, reason = "what all test binaries share")]
