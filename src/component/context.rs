@@ -1,34 +1,41 @@
 //! What all reconciliations share.
 
-use super::identity::Identities;
+use super::dependencies::Graph;
 use super::memory::Memories;
+use super::place::{Cluster, Clusters};
 use super::render::Renderer;
-use crate::cluster::{Discovery, LookupWatches, Watches};
-use crate::dependents::{Claims, OwnerScope};
+use super::resource::Component;
+use crate::api::v1alpha1::Policies;
+use crate::cluster::LookupWatches;
+use crate::dependents::OwnerScope;
 use crate::events::Events;
 use crate::metrics::{ControllerMetrics, Metrics};
 use crate::source::Fetcher;
 use kube::Client;
+use std::sync::Arc;
+use std::time::Duration;
 
 /// What all reconciliations of an operator share.
 #[derive(Debug)]
 pub(crate) struct Context {
     /// The operator's own client: components, their status and finalizers, events.
     pub(crate) client: NamedClient,
-    /// Clients of the identities that components act as.
-    pub(crate) identities: Identities,
+    /// The cluster of the components.
+    pub(crate) local: Arc<Cluster>,
+    /// Other clusters that objects are applied on.
+    pub(crate) clusters: Clusters,
+    /// What holds for components that say nothing else.
+    pub(crate) defaults: Defaults,
+    /// Which components depend on which.
+    pub(crate) graph: Graph,
     /// What all owner ids begin with.
     pub(crate) owners: OwnerScope,
-    /// What the cluster serves.
-    pub(crate) discovery: Discovery,
-    /// Watches of dependents.
-    pub(crate) watches: Watches,
-    /// Objects that components ask each other for.
-    pub(crate) claims: Claims,
-    /// Watches of what templates looked up.
-    pub(crate) lookup_watches: LookupWatches,
     /// Watches of what variables come from.
     pub(crate) variable_watches: LookupWatches,
+    /// Watches of what components refer to.
+    pub(crate) reference_watches: LookupWatches,
+    /// Watches of what components depend on.
+    pub(crate) dependency_watches: LookupWatches,
     /// Fetches sources.
     pub(crate) fetcher: Fetcher,
     /// Compiles and renders.
@@ -41,6 +48,34 @@ pub(crate) struct Context {
     pub(crate) metrics: Metrics,
     /// Counts reconciliations.
     pub(crate) reconciliations: ControllerMetrics,
+}
+
+impl Context {
+    /// The service account that a component acts as, if it is not the operator itself.
+    pub(crate) fn account<'a, C: Component>(&'a self, component: &'a C) -> Option<&'a str> {
+        let own = component.service_account_name();
+        own.or(self.defaults.service_account.as_deref())
+    }
+
+    /// The policies of a component.
+    pub(crate) fn policies<C: Component>(&self, component: &C) -> Policies {
+        component.policies().or(&self.defaults.policies)
+    }
+}
+
+/// What holds for components that say nothing else.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Defaults {
+    /// Service account in a component's namespace that everything is read and written as.
+    pub(crate) service_account: Option<String>,
+    /// Policies.
+    pub(crate) policies: Policies,
+    /// Between looks at the source.
+    pub(crate) interval: Option<Duration>,
+    /// Longest between retries.
+    pub(crate) retry_interval: Option<Duration>,
+    /// Until objects must be ready.
+    pub(crate) timeout: Option<Duration>,
 }
 
 /// A client that can be printed.

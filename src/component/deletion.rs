@@ -2,6 +2,7 @@
 
 use super::context::Context;
 use super::error::ReconcileError;
+use super::hooks::Point;
 use super::project::Outcome;
 use super::resource::Component;
 use super::run::Run;
@@ -10,7 +11,8 @@ use crate::dependents::{Desired, plan_deletion};
 use kube::api::{Patch, PatchParams};
 use kube::{Api, ResourceExt};
 use serde_json::json;
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, HashSet};
+use std::time::Duration;
 
 /// Most rounds of deleting in one run.
 const MAX_ROUNDS: usize = 200;
@@ -38,15 +40,57 @@ pub(super) async fn ensure_finalizer<C: Component>(
 }
 
 /// Deletes what can be deleted now. When nothing is waited for afterwards, everything is gone.
-pub(super) async fn delete<C: Component>(run: &mut Run<'_, C>) -> Result<Outcome, ReconcileError> {
+pub(super) async fn delete<C: Component>(
+    run: &mut Run<'_, C>,
+    interval: Duration,
+) -> Result<Outcome, ReconcileError> {
+    let result = take_away(run, interval).await;
+    // Whatever failed: what is in Secrets must not be told.
+    result.map_err(|error| run.memory.masks().fold(error, ReconcileError::masked))
+}
+
+async fn take_away<C: Component>(
+    run: &mut Run<'_, C>,
+    interval: Duration,
+) -> Result<Outcome, ReconcileError> {
+    run.heed_request();
+    let (references, kubeconfig) = run.references(interval, true).await?;
+    run.connect(kubeconfig).await?;
+    run.hooks(Point::PostRead, None, &references).await?;
+    run.check_dependants()?;
+    run.hooks(Point::PreDelete, None, &references).await?;
+    check_finalizers(run)?;
+    let outcome = delete_objects(run).await?;
+    if matches!(&outcome, Outcome::Deleting(waiting) if waiting.is_empty()) {
+        run.hooks(Point::PostDelete, None, &references).await?;
+    }
+    Ok(outcome)
+}
+
+/// Refuses as long as others hold the component: what they still need must not go.
+fn check_finalizers<C: Component>(run: &Run<'_, C>) -> Result<(), ReconcileError> {
+    let ours = run.owner.names().finalizer();
+    let finalizers = run.component.finalizers().iter();
+    let foreign = finalizers.filter(|finalizer| {
+        // The garbage collector removes its own when it has nothing to do.
+        let finalizer = finalizer.as_str();
+        finalizer != ours && finalizer != "foregroundDeletion" && finalizer != "orphan"
+    });
+    let finalizers: Vec<_> = foreign.cloned().collect();
+    if finalizers.is_empty() {
+        return Ok(());
+    }
+    Err(ReconcileError::ForeignFinalizers { finalizers })
+}
+
+async fn delete_objects<C: Component>(run: &mut Run<'_, C>) -> Result<Outcome, ReconcileError> {
     let nothing = Desired::default();
     run.memory.next_look = None;
     run.claim(&nothing, &[]);
-    check_finalizers(run)?;
     let mut checked = false;
     for _ in 0..MAX_ROUNDS {
         let mut observed = run.observe(&nothing, &HashSet::new()).await?;
-        let claimed = run.context.claims.of_others(&run.owner);
+        let claimed = run.target.cluster.claims.of_others(&run.owner);
         let types = run.component.additional_managed_types();
         let plan = plan_deletion(&run.status.inventory, &observed, &claimed, types);
         if plan.steps.is_empty() {
@@ -66,28 +110,17 @@ pub(super) async fn delete<C: Component>(run: &mut Run<'_, C>) -> Result<Outcome
     Err(ReconcileError::Rounds { rounds: MAX_ROUNDS })
 }
 
-/// Finalizers that the garbage collector sets and removes by itself.
-const OF_THE_CLUSTER: &[&str] = &["foregroundDeletion", "orphan"];
-
-/// Refuses if somebody else still holds the component: what he needs it for may need its objects.
-fn check_finalizers<C: Component>(run: &Run<'_, C>) -> Result<(), ReconcileError> {
-    let ours = run.owner.names().finalizer();
-    let others = run.component.finalizers().iter();
-    let others = others.filter(|f| *f != ours && !OF_THE_CLUSTER.contains(&f.as_str()));
-    let finalizers: Vec<_> = others.cloned().collect();
-    if finalizers.is_empty() {
-        Ok(())
-    } else {
-        Err(ReconcileError::ForeignFinalizers { finalizers })
-    }
-}
-
 /// Lets the component go.
 pub(super) async fn finish<C: Component>(run: &Run<'_, C>) -> Result<(), ReconcileError> {
     let name = run.component_name();
     let context = run.context;
-    context.watches.require(&name, &BTreeSet::new());
-    for watches in [&context.lookup_watches, &context.variable_watches] {
+    run.target.cluster.forget(&name)?;
+    let watches = [
+        &context.variable_watches,
+        &context.reference_watches,
+        &context.dependency_watches,
+    ];
+    for watches in watches {
         watches.require(&name, &context.client.0, BTreeMap::new());
     }
     if run.status.seed_secret.is_some() {

@@ -118,7 +118,7 @@ impl<C: Component> Run<'_, C> {
     /// Asks the owners of refused objects for them, or withdraws what was asked for.
     pub(super) fn claim(&self, desired: &Desired, refusals: &[Refusal]) {
         use crate::api::v1alpha1::AdoptionPolicy;
-        let claims = &self.context.claims;
+        let claims = &self.target.cluster.claims;
         if refusals.is_empty() && !claims.has(&self.owner) {
             return;
         }
@@ -138,7 +138,7 @@ impl<C: Component> Run<'_, C> {
     pub(super) fn hand_over(&self, changes: &[Change]) {
         for change in changes {
             if matches!(change.outcome, Outcome::Released | Outcome::Deleted) {
-                self.context.claims.released(&change.id);
+                self.target.cluster.claims.released(&change.id);
             }
         }
     }

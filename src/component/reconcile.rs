@@ -1,9 +1,11 @@
 //! The reconciliation of one component, from its event to the time of the next one.
 
-use super::context::Context;
+use super::context::{Context, Defaults};
 use super::deletion;
+use super::dependencies::Node;
 use super::error::ReconcileError;
 use super::gauges;
+use super::hooks::Hooks;
 use super::memory::Memory;
 use super::project::{Facts, Outcome, deadline, project};
 use super::resource::Component;
@@ -11,13 +13,16 @@ use super::run::Run;
 use crate::api::v1alpha1::{ComponentStatus, DurationText};
 use crate::events::Notice;
 use crate::metrics::ReconcileOutcome;
+use futures::FutureExt;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::api::{Patch, PatchParams};
 use kube::runtime::events::EventType;
 use kube::{Api, ResourceExt};
-use serde_json::json;
+use serde_json::{Value, json};
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use whipstaff_generator::Fault;
 
 /// `spec.interval` when it is left out.
 const DEFAULT_INTERVAL: Duration = Duration::from_mins(10);
@@ -62,11 +67,19 @@ impl Default for Times {
 pub(crate) async fn reconcile<C: Component>(
     component: Arc<C>,
     context: Arc<Context>,
+    hooks: Arc<Hooks<C>>,
 ) -> Option<Duration> {
     let started = Instant::now();
     let uid = component.uid()?;
+    context.graph.update(&*component);
     let mut memory = context.memories.take(&uid);
-    let result = attempt(&*component, &context, &mut memory).await;
+    let attempted = attempt(&*component, &context, &hooks, &mut memory);
+    let result = AssertUnwindSafe(attempted).catch_unwind().await;
+    let result = result.unwrap_or_else(|_| {
+        // What was remembered may be half changed.
+        memory = Memory::default();
+        Err(ReconcileError::Panicked)
+    });
     let (outcome, delay) = match result {
         Ok(Done::Deleted) => (ReconcileOutcome::Deleted, None),
         Ok(Done::Next { outcome, delay }) => (outcome, delay),
@@ -101,21 +114,22 @@ enum Done {
 async fn attempt<C: Component>(
     component: &C,
     context: &Context,
+    hooks: &Hooks<C>,
     memory: &mut Memory,
 ) -> Result<Done, ReconcileError> {
     let deleting = component.meta().deletion_timestamp.is_some();
     if deleting && !deletion::has_finalizer(component, context) {
         return Ok(Done::Deleted);
     }
-    let (times, malformed) = match times(component) {
+    let (times, malformed) = match times(component, &context.defaults) {
         Ok(times) => (times, None),
         Err(error) => (Times::default(), Some(error)),
     };
-    let Some(mut run) = Run::new(component, context, memory).await? else {
+    let Some(mut run) = Run::new(component, context, hooks, memory).await? else {
         return Ok(Done::Deleted);
     };
     let outcome = match malformed {
-        _ if deleting => deletion::delete(&mut run).await,
+        _ if deleting => deletion::delete(&mut run, times.interval).await,
         _ if component.is_suspended() => Ok(Outcome::Suspended),
         Some(error) => Err(error),
         None => run.apply(times).await,
@@ -151,11 +165,13 @@ pub(super) async fn write_status<C: Component>(
         context.client.0.clone(),
         &component.namespace().unwrap_or_default(),
     );
+    let is_news = memory.status.as_ref().map(readiness) != Some(readiness(status));
+    let status_body = whole(status);
     let body = json!({
         "apiVersion": C::api_version(&()),
         "kind": C::kind(&()),
         "metadata": { "name": component.name_any(), "uid": component.uid() },
-        "status": status,
+        "status": status_body,
     });
     let params = PatchParams::apply(context.owners.names().field_manager()).force();
     let answer = api
@@ -166,7 +182,30 @@ pub(super) async fn write_status<C: Component>(
         cause: Box::new(cause),
     })?;
     memory.status = Some(status.clone());
+    if is_news {
+        context.graph.wake_dependants(&Node::of(component));
+    }
     Ok(())
+}
+
+/// What others that depend on a component look at.
+fn readiness(status: &ComponentStatus) -> Option<(&str, Option<i64>)> {
+    let mut conditions = status.conditions.iter();
+    let ready = conditions.find(|condition| condition.type_ == "Ready")?;
+    Some((&ready.status, ready.observed_generation))
+}
+
+/// The status with the fields that are the kind's own.
+fn whole(status: &ComponentStatus) -> Value {
+    let mut whole = serde_json::to_value(status).unwrap_or_default();
+    if let Value::Object(fields) = &mut whole {
+        let own = status
+            .extension
+            .iter()
+            .filter(|(_, value)| !value.is_null());
+        fields.extend(own.map(|(field, value)| (field.clone(), value.clone())));
+    }
+    whole
 }
 
 /// Tells of transitions: another state, or another message while something is wrong.
@@ -211,8 +250,14 @@ fn next(
     memory: &mut Memory,
     now: &Time,
 ) -> Done {
-    memory.failures = match outcome {
-        Outcome::Failed(_) => memory.failures.saturating_add(1),
+    let fault = match outcome {
+        Outcome::Failed(error) => error.fault(),
+        _ => None,
+    };
+    memory.failures = match (outcome, fault) {
+        // What will pass by itself is no failure.
+        (Outcome::Failed(_), Some(Fault::Retriable(_))) => memory.failures,
+        (Outcome::Failed(_), _) => memory.failures.saturating_add(1),
         _ => 0,
     };
     let (outcome, delay) = match outcome {
@@ -222,7 +267,7 @@ fn next(
         ),
         Outcome::Suspended => (ReconcileOutcome::Unchanged, None),
         Outcome::Deleting(_) => (ReconcileOutcome::Waiting, Some(SAFETY_NET)),
-        Outcome::Applying | Outcome::Waiting(_) => {
+        Outcome::Applying | Outcome::Restarting | Outcome::Waiting(_) => {
             let left = deadline(status, times.timeout)
                 .and_then(|deadline| Duration::try_from(deadline.duration_since(now.0)).ok())
                 .filter(|left| !left.is_zero());
@@ -232,10 +277,17 @@ fn next(
                 Some(delay.min(until_fetch(memory, times.interval))),
             )
         }
-        Outcome::Failed(_) => (
-            ReconcileOutcome::Failed,
-            Some(backoff(memory.failures, times.retry_interval)),
-        ),
+        Outcome::Failed(_) => match fault {
+            Some(Fault::Retriable(delay)) => (
+                ReconcileOutcome::Waiting,
+                Some(delay.unwrap_or(times.retry_interval)),
+            ),
+            Some(Fault::Terminal) => (ReconcileOutcome::Failed, None),
+            None => (
+                ReconcileOutcome::Failed,
+                Some(backoff(memory.failures, times.retry_interval)),
+            ),
+        },
     };
     Done::Next { outcome, delay }
 }
@@ -256,7 +308,7 @@ fn backoff(failures: u32, limit: Duration) -> Duration {
         .min(limit.max(FIRST_RETRY))
 }
 
-fn times<C: Component>(component: &C) -> Result<Times, ReconcileError> {
+fn times<C: Component>(component: &C, defaults: &Defaults) -> Result<Times, ReconcileError> {
     let read = |field, text: Option<&DurationText>, default: Duration| match text {
         None => Ok(default),
         Some(text) => text
@@ -274,13 +326,22 @@ fn times<C: Component>(component: &C) -> Result<Times, ReconcileError> {
     }
     Ok(Times {
         reapply,
-        interval: read("interval", component.interval(), DEFAULT_INTERVAL)?.max(MIN_INTERVAL),
+        interval: read(
+            "interval",
+            component.interval(),
+            defaults.interval.unwrap_or(DEFAULT_INTERVAL),
+        )?
+        .max(MIN_INTERVAL),
         retry_interval: read(
             "retryInterval",
             component.retry_interval(),
-            DEFAULT_RETRY_INTERVAL,
+            defaults.retry_interval.unwrap_or(DEFAULT_RETRY_INTERVAL),
         )?,
-        timeout: read("timeout", component.timeout(), DEFAULT_TIMEOUT)?,
+        timeout: read(
+            "timeout",
+            component.timeout(),
+            defaults.timeout.unwrap_or(DEFAULT_TIMEOUT),
+        )?,
     })
 }
 

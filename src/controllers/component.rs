@@ -1,13 +1,15 @@
 //! The watch loop of components.
 
-use crate::component::{Component, Context, reconcile};
-use futures::StreamExt;
-use kube::Api;
+use crate::cluster::ComponentName;
+use crate::component::{Component, Context, Graph, Hooks, reconcile};
+use futures::{StreamExt, TryStreamExt};
 use kube::runtime::controller::{Action, Config};
 use kube::runtime::reflector::ObjectRef;
 use kube::runtime::{
     Controller, Predicate, PredicateConfig, WatchStreamExt, predicates, reflector, watcher,
 };
+use kube::{Api, ResourceExt};
+use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,7 +24,8 @@ const DEBOUNCE: Duration = Duration::from_millis(50);
 /// `woken` brings the components whose dependents changed. Changes of a component's own status wake nobody.
 pub(crate) async fn run_components<C: Component>(
     context: Arc<Context>,
-    woken: UnboundedReceiver<(String, String)>,
+    hooks: Arc<Hooks<C>>,
+    woken: UnboundedReceiver<ComponentName>,
     concurrency: u16,
     stop: CancellationToken,
 ) {
@@ -36,6 +39,7 @@ pub(crate) async fn run_components<C: Component>(
         watcher::Config::default(),
     )
     .default_backoff()
+    .inspect_ok(follow(context.graph.clone()))
     .reflect(writer)
     .applied_objects()
     .predicate_filter(relevant, PredicateConfig::default());
@@ -52,9 +56,12 @@ pub(crate) async fn run_components<C: Component>(
         .reconcile_on(woken)
         .graceful_shutdown_on(stop.cancelled_owned())
         .run(
-            |component, context| async {
-                let delay = reconcile(component, context).await;
-                Ok::<_, Infallible>(delay.map_or_else(Action::await_change, Action::requeue))
+            move |component, context| {
+                let hooks = Arc::clone(&hooks);
+                async move {
+                    let delay = reconcile(component, context, hooks).await;
+                    Ok::<_, Infallible>(delay.map_or_else(Action::await_change, Action::requeue))
+                }
             },
             |_, never, _| -> Action { match *never {} },
             context,
@@ -65,4 +72,22 @@ pub(crate) async fn run_components<C: Component>(
             }
         })
         .await;
+}
+
+/// Keeps the graph of dependencies up to date with what is watched.
+fn follow<C: Component>(graph: Graph) -> impl FnMut(&watcher::Event<C>) {
+    let mut listed = BTreeSet::new();
+    move |event| match event {
+        watcher::Event::Init => listed.clear(),
+        watcher::Event::InitApply(component) => {
+            listed.insert((
+                component.namespace().unwrap_or_default(),
+                component.name_any(),
+            ));
+            graph.update(component);
+        }
+        watcher::Event::InitDone => graph.retain::<C>(&std::mem::take(&mut listed)),
+        watcher::Event::Apply(component) => graph.update(component),
+        watcher::Event::Delete(component) => graph.remove(component),
+    }
 }

@@ -40,15 +40,6 @@ impl Claims {
         }
     }
 
-    /// The same claims for the components of another kind.
-    #[expect(dead_code, reason = "for operators of several kinds")]
-    pub(crate) fn of_kind(&self, wake: UnboundedSender<ComponentName>) -> Self {
-        Self {
-            wake,
-            claims: Arc::clone(&self.claims),
-        }
-    }
-
     /// Replaces the claims of a component. An object goes to who claimed it first.
     pub(crate) fn claim(
         &self,

@@ -4,6 +4,7 @@ mod component;
 mod duration;
 mod generators;
 mod policies;
+mod relations;
 mod status;
 mod transformers;
 
@@ -18,8 +19,10 @@ pub use policies::{
     MissingNamespacesPolicy, PROTECTED_KINDS, Policies, PrunePolicy, ReconcilePolicy, TypePattern,
     UpdatePolicy,
 };
+pub use relations::{DependsOn, KubeConfig, SecretKeyReference};
 pub use status::{
     ComponentStatus, GeneratorStatus, InventoryItem, LookedUp, Phase, SourceStatus, State,
+    TargetStatus,
 };
 pub use transformers::{
     Image, Patch, PatchOptions, PatchTarget, Substitute, UndefinedVariable, VariableSource,

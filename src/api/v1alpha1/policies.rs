@@ -51,6 +51,23 @@ pub struct Policies {
     pub prune: Option<PrunePolicy>,
 }
 
+impl Policies {
+    /// These policies, with those of others where these say nothing.
+    #[must_use]
+    pub fn or(self, others: &Self) -> Self {
+        Self {
+            adoption: self.adoption.or(others.adoption),
+            update: self.update.or(others.update),
+            immutable: self.immutable.or(others.immutable),
+            reconcile: self.reconcile.or(others.reconcile),
+            delete: self.delete.or(others.delete),
+            missing_namespaces: self.missing_namespaces.or(others.missing_namespaces),
+            drift: self.drift.or_else(|| others.drift.clone()),
+            prune: self.prune.or_else(|| others.prune.clone()),
+        }
+    }
+}
+
 /// Whether objects that exist already are taken over: `Never`, `IfUnowned` or `Always`. An object counts as owned when it belongs to
 /// another Component, to a Helm release or to a controller. Default is `IfUnowned`.
 #[derive(JsonSchema, Serialize, Deserialize, Debug, Clone, Copy, PartialEq, Eq, Default)]
