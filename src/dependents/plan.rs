@@ -390,4 +390,6 @@ fn needed(
 }
 
 #[cfg(test)]
+mod properties;
+#[cfg(test)]
 mod tests;

@@ -101,21 +101,38 @@ pub(crate) fn generated(values: Vec<Value>) -> Generated {
     generated
 }
 
-/// What a component with these objects wants.
-pub(crate) fn desired(values: Vec<Value>) -> Desired {
-    let options = PrepareOptions {
-        owner: &owner(),
+/// Policies that say nothing.
+const POLICIES: &Policies = &Policies {
+    adoption: None,
+    update: None,
+    immutable: None,
+    reconcile: None,
+    delete: None,
+    missing_namespaces: None,
+    drift: None,
+    prune: None,
+};
+
+/// Options of a component that says nothing.
+pub(crate) fn options<'a>(owner: &'a OwnerId, resources: &'a Resources) -> PrepareOptions<'a> {
+    PrepareOptions {
+        owner,
         namespace: "apps",
         is_upgrade: false,
         revision: 1,
         hooks: true,
-        policies: &Policies::default(),
+        policies: POLICIES,
         component: "component",
         reapply: Duration::from_hours(1),
         additional_types: &[],
-        resources: &resources(),
-    };
-    prepare(&generated(values), &options).unwrap()
+        resources,
+    }
+}
+
+/// What a component with these objects wants.
+pub(crate) fn desired(values: Vec<Value>) -> Desired {
+    let (owner, resources) = (owner(), resources());
+    prepare(&generated(values), &options(&owner, &resources)).unwrap()
 }
 
 /// A cluster in which everything that is wanted is applied and ready, and the inventory that says so.

@@ -1,34 +1,8 @@
 use super::*;
 use crate::dependents::testing::owner;
-use crate::dependents::testing::{config_map, crd, generated, resources};
+use crate::dependents::testing::{config_map, crd, generated, options, resources};
 use serde_json::json;
 use whipstaff_generator::{Hook, HookEvent, ObjectSet};
-
-const POLICIES: &Policies = &Policies {
-    adoption: None,
-    update: None,
-    immutable: None,
-    reconcile: None,
-    delete: None,
-    missing_namespaces: None,
-    drift: None,
-    prune: None,
-};
-
-fn options<'a>(owner: &'a OwnerId, resources: &'a Resources) -> PrepareOptions<'a> {
-    PrepareOptions {
-        owner,
-        namespace: "apps",
-        is_upgrade: false,
-        revision: 1,
-        hooks: true,
-        policies: POLICIES,
-        component: "component",
-        reapply: Duration::from_hours(1),
-        additional_types: &[],
-        resources,
-    }
-}
 
 fn prepared(values: Vec<Value>) -> Result<Desired, PrepareError> {
     let owner = owner();
@@ -201,15 +175,15 @@ fn sets_that_cannot_be_brought_into_an_order_are_refused() {
     let cases = [
         (
             vec![widget("-5"), with(crd(), &[("apply-order", "0")])],
-            "Widget.example.org apps/w from `t.yaml` is applied in wave -5, before CustomResourceDefinition.apiextensions.k8s.io widgets.example.org that it needs, in wave 0",
+            "Widget.example.org apps/w from `t.yaml` is applied in wave -5, before CustomResourceDefinition widgets.example.org that it needs, in wave 0",
         ),
         (
             vec![widget("0"), with(crd(), &[("delete-order", "-1")])],
-            "Widget.example.org apps/w from `t.yaml` is deleted in wave 0, after CustomResourceDefinition.apiextensions.k8s.io widgets.example.org that it needs, in wave -1",
+            "Widget.example.org apps/w from `t.yaml` is deleted in wave 0, after CustomResourceDefinition widgets.example.org that it needs, in wave -1",
         ),
         (
             vec![with(crd(), &[("purge-order", "0")])],
-            "CustomResourceDefinition.apiextensions.k8s.io widgets.example.org from `t.yaml` cannot be purged: other objects need it",
+            "CustomResourceDefinition widgets.example.org from `t.yaml` cannot be purged: other objects need it",
         ),
         (
             vec![depending("a", "ConfigMap/missing")],

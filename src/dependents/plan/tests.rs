@@ -354,8 +354,8 @@ fn object_waits_for_what_it_depends_on() {
     let plan = plan_deletion(&inventory, &observed, &BTreeSet::new(), &[]);
     assert_eq!(plan.steps.len(), 1);
     assert_eq!(
-        plan.waiting[0].to_string(),
-        "Secret apps/s: is deleted after ConfigMap apps/a"
+        plan.waiting[0].reason,
+        "is deleted after ConfigMap apps/a"
     );
 }
 
