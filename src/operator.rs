@@ -1,7 +1,7 @@
 //! The operator: everything that runs between a kubeconfig and a signal to stop.
 
 use crate::api::v1alpha1 as api;
-use crate::cluster::{ComponentName, Discovery, LookupWatches, Watches};
+use crate::cluster::{ComponentName, Discovery, FlowControl, LookupWatches, Watches, connect};
 use crate::component::{
     Component, Context, Identities, Memories, NamedClient, Renderer, reconcile,
 };
@@ -28,6 +28,9 @@ const DEFAULT_CONCURRENCY: u16 = 8;
 /// Name of the controller in metrics and events when nothing else is said.
 const CONTROLLER: &str = "whipstaff";
 
+/// Label of components that names their shard.
+const SHARD_LABEL: &str = "whipstaff.dev/shard";
+
 /// How an operator runs.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -44,7 +47,10 @@ pub struct OperatorOptions {
     pub metrics_address: Option<SocketAddr>,
     /// Where `/healthz` and `/readyz` are served; nowhere by default.
     pub health_address: Option<SocketAddr>,
-    /// The lease that one of several replicas must hold to work; none by default.
+    /// The shard whose components are reconciled: those with this value of the label `whipstaff.dev/shard`. By default those without
+    /// the label.
+    pub shard: Option<String>,
+    /// The lease that one of several replicas must hold to work; none by default. Every shard needs one of its own.
     pub leader_election: Option<LeaseOptions>,
 }
 
@@ -57,6 +63,7 @@ impl Default for OperatorOptions {
             limits: Limits::default(),
             metrics_address: None,
             health_address: None,
+            shard: None,
             leader_election: None,
         }
     }
@@ -138,24 +145,24 @@ pub async fn run_operator_for<C: Component>(
             .map(|address| (address, readiness.clone())),
     )
     .await?;
-    let client =
-        Client::try_from(config.clone()).map_err(|error| OperatorError::Client(Box::new(error)))?;
     let after = CancellationToken::new();
     let serving: Vec<_> = servers
         .into_iter()
         .map(|server| tokio::spawn(server.run(after.clone())))
         .collect();
     let result = match options.leader_election.clone() {
-        None => Box::pin(work::<C>(config, client, options, metrics, readiness, stop)).await,
+        None => Box::pin(work::<C>(config, options, metrics, readiness, stop)).await,
         Some(lease) => {
-            let candidate = Candidate::new(client.clone(), lease)?;
+            // Not under flow control: whatever else has to wait, the lease is renewed in time.
+            let client = Client::try_from(config.clone());
+            let client = client.map_err(|error| OperatorError::Client(Box::new(error)))?;
+            let candidate = Candidate::new(client, lease)?;
             // A replica that waits for the lease is ready: its turn may come at any time.
             readiness.set(true);
             match candidate.acquire(&stop).await {
                 None => Ok(()),
                 Some(leadership) => {
-                    let work =
-                        Box::pin(work::<C>(config, client, options, metrics, readiness, stop));
+                    let work = Box::pin(work::<C>(config, options, metrics, readiness, stop));
                     while_leading(leadership, work).await
                 }
             }
@@ -188,21 +195,29 @@ async fn while_leading(
 
 async fn work<C: Component>(
     config: Config,
-    client: Client,
     options: OperatorOptions,
     metrics: Metrics,
     readiness: Readiness,
     stop: CancellationToken,
 ) -> Result<(), OperatorError> {
     let concurrency = options.concurrency;
+    let shard = shard_selector(options.shard.as_deref());
     let renderer = Renderer::new(options.generators, options.limits);
-    let (context, woken) = context::<C>(config, client, &options.name, renderer, metrics).await?;
+    let (context, woken) = context::<C>(config, &options.name, renderer, metrics).await?;
     readiness.set(true);
     tracing::info!("operator started");
-    run_components::<C>(Arc::new(context), woken, concurrency, stop).await;
+    run_components::<C>(Arc::new(context), woken, &shard, concurrency, stop).await;
     readiness.set(false);
     tracing::info!("operator stopped");
     Ok(())
+}
+
+/// Every component is in exactly one shard: the one that its label names, or the one of those without the label.
+fn shard_selector(shard: Option<&str>) -> String {
+    match shard {
+        Some(name) => format!("{SHARD_LABEL}={name}"),
+        None => format!("!{SHARD_LABEL}"),
+    }
 }
 
 /// Reconciles single components, without a watch loop: for programs that have a loop of their own.
@@ -227,11 +242,9 @@ impl<C: Component> Reconciler<C> {
     /// # Errors
     /// [`OperatorError`] when no client can be made or the cluster cannot be identified.
     pub async fn new(config: Config, generators: Registry) -> Result<Self, OperatorError> {
-        let client = Client::try_from(config.clone())
-            .map_err(|error| OperatorError::Client(Box::new(error)))?;
         let renderer = Renderer::new(generators, Limits::default());
         let metrics = Metrics::new();
-        let (context, _) = context::<C>(config, client, CONTROLLER, renderer, metrics).await?;
+        let (context, _) = context::<C>(config, CONTROLLER, renderer, metrics).await?;
         Ok(Self {
             context: Arc::new(context),
             kind: PhantomData,
@@ -248,11 +261,13 @@ impl<C: Component> Reconciler<C> {
 /// What the reconciliations of a kind share, and the names of components that should be reconciled again.
 async fn context<C: Component>(
     config: Config,
-    client: Client,
     controller: &str,
     renderer: Renderer,
     metrics: Metrics,
 ) -> Result<(Context, UnboundedReceiver<ComponentName>), OperatorError> {
+    let flow = FlowControl::counted(metrics.clone());
+    let client = connect(config.clone(), &flow);
+    let client = client.map_err(|error| OperatorError::Client(Box::new(error)))?;
     let namespaces: Api<Namespace> = Api::all(client.clone());
     let cluster = namespaces.get("kube-system").await;
     let cluster = cluster.map_err(|error| OperatorError::Cluster(Box::new(error)))?;
@@ -260,7 +275,7 @@ async fn context<C: Component>(
     let owners = OwnerScope::new(&cluster, &C::kind(&()), &C::group(&()));
     let (wake, woken) = tokio::sync::mpsc::unbounded_channel();
     let context = Context {
-        identities: Identities::new(config, client.clone()),
+        identities: Identities::new(config, client.clone(), flow),
         discovery: Discovery::new(client.clone()),
         watches: Watches::new(client.clone(), owners.clone(), wake.clone()),
         lookup_watches: LookupWatches::new(wake.clone()),

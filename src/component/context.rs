@@ -3,12 +3,13 @@
 use super::identity::Identities;
 use super::memory::Memories;
 use super::render::Renderer;
-use crate::cluster::{Discovery, LookupWatches, Watches};
+use crate::cluster::{ComponentName, Discovery, LookupWatches, Watches};
 use crate::dependents::OwnerScope;
 use crate::events::Events;
 use crate::metrics::{ControllerMetrics, Metrics};
 use crate::source::Fetcher;
 use kube::Client;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What all reconciliations of an operator share.
 #[derive(Debug)]
@@ -39,6 +40,23 @@ pub(crate) struct Context {
     pub(crate) metrics: Metrics,
     /// Counts reconciliations.
     pub(crate) reconciliations: ControllerMetrics,
+}
+
+impl Context {
+    /// Stops watching anything on behalf of a component.
+    pub(crate) fn release(&self, component: &ComponentName) {
+        self.watches.require(component, &BTreeSet::new());
+        for watches in [&self.lookup_watches, &self.variable_watches] {
+            watches.require(component, &self.client.0, BTreeMap::new());
+        }
+    }
+
+    /// Forgets a component that is gone, or that another shard has now.
+    pub(crate) fn forget(&self, uid: &str, component: &ComponentName) {
+        self.memories.forget(uid);
+        self.metrics.forget(uid);
+        self.release(component);
+    }
 }
 
 /// A client that can be printed.

@@ -8,15 +8,13 @@ use super::memory::Memory;
 use super::project::{Facts, Outcome, deadline, project};
 use super::resource::Component;
 use super::run::Run;
-use crate::api::v1alpha1::{ComponentStatus, DurationText};
-use crate::cluster::FIELD_MANAGER;
+use super::stored;
+use crate::api::v1alpha1::{ComponentStatus, DurationText, State};
 use crate::events::Notice;
 use crate::metrics::ReconcileOutcome;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
-use kube::api::{Patch, PatchParams};
+use kube::ResourceExt;
 use kube::runtime::events::EventType;
-use kube::{Api, ResourceExt};
-use serde_json::json;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -61,7 +59,7 @@ pub(crate) async fn reconcile<C: Component>(
 ) -> Option<Duration> {
     let started = Instant::now();
     let uid = component.uid()?;
-    let mut memory = context.memories.take(&uid);
+    let mut memory = context.memories.take(&uid)?;
     let result = attempt(&*component, &context, &mut memory).await;
     let (outcome, delay) = match result {
         Ok(Done::Deleted) => (ReconcileOutcome::Deleted, None),
@@ -79,10 +77,18 @@ pub(crate) async fn reconcile<C: Component>(
     context
         .reconciliations
         .reconciled(outcome, started.elapsed());
-    if outcome != ReconcileOutcome::Deleted {
-        context.memories.put(&uid, memory);
+    if outcome == ReconcileOutcome::Deleted {
+        context.memories.gone(&uid);
+        context.metrics.forget(&uid);
+    } else {
+        gauges::update(&*component, &uid, &memory, &context.metrics);
+        if !context.memories.put(&uid, memory) {
+            // It is no longer ours: deleted meanwhile, or in the hands of another shard.
+            let namespace = component.namespace().unwrap_or_default();
+            context.metrics.forget(&uid);
+            context.release(&(namespace, component.name_any()));
+        }
     }
-    gauges::update(&context);
     delay
 }
 
@@ -100,7 +106,7 @@ async fn attempt<C: Component>(
     memory: &mut Memory,
 ) -> Result<Done, ReconcileError> {
     let deleting = component.meta().deletion_timestamp.is_some();
-    if deleting && !deletion::has_finalizer(component) {
+    if deleting && !stored::has_finalizer(component) {
         return Ok(Done::Deleted);
     }
     let (times, malformed) = match times(component) {
@@ -118,7 +124,7 @@ async fn attempt<C: Component>(
     };
     let outcome = outcome.unwrap_or_else(Outcome::Failed);
     if deleting && matches!(&outcome, Outcome::Deleting(waiting) if waiting.is_empty()) {
-        deletion::finish(&run).await?;
+        deletion::finish(&mut run).await?;
         return Ok(Done::Deleted);
     }
     let now = now();
@@ -128,41 +134,9 @@ async fn attempt<C: Component>(
         timeout: times.timeout,
     };
     let status = project(run.into_status(), &outcome, facts, &now);
-    write_status(component, context, memory, &status).await?;
-    tell(component, context, memory, &status, &outcome).await;
+    stored::write_status(component, context, memory, &status).await?;
+    tell(component, context, memory, &status).await;
     Ok(next(&outcome, &status, times, memory, &now))
-}
-
-/// Writes the status if it differs from what was written last.
-pub(super) async fn write_status<C: Component>(
-    component: &C,
-    context: &Context,
-    memory: &mut Memory,
-    status: &ComponentStatus,
-) -> Result<(), ReconcileError> {
-    if memory.status.as_ref() == Some(status) {
-        return Ok(());
-    }
-    let api: Api<C> = Api::namespaced(
-        context.client.0.clone(),
-        &component.namespace().unwrap_or_default(),
-    );
-    let body = json!({
-        "apiVersion": C::api_version(&()),
-        "kind": C::kind(&()),
-        "metadata": { "name": component.name_any(), "uid": component.uid() },
-        "status": status,
-    });
-    let params = PatchParams::apply(FIELD_MANAGER).force();
-    let answer = api
-        .patch_status(&component.name_any(), &params, &Patch::Apply(&body))
-        .await;
-    answer.map_err(|cause| ReconcileError::Component {
-        verb: "write the component's status",
-        cause: Box::new(cause),
-    })?;
-    memory.status = Some(status.clone());
-    Ok(())
 }
 
 /// Tells of transitions: another state, or another message while something is wrong.
@@ -171,15 +145,11 @@ async fn tell<C: Component>(
     context: &Context,
     memory: &mut Memory,
     status: &ComponentStatus,
-    outcome: &Outcome,
 ) {
-    let (Some(state), Some(ready)) = (status.state, status.conditions.first()) else {
+    let (Some(news), Some(ready)) = (news(status), status.conditions.first()) else {
         return;
     };
-    let news = match outcome {
-        Outcome::Failed(_) => (state, ready.message.clone()),
-        _ => (state, ready.reason.clone()),
-    };
+    let state = news.0;
     if memory.told.as_ref() == Some(&news) {
         return;
     }
@@ -198,6 +168,19 @@ async fn tell<C: Component>(
     };
     context.events.publish(&reference, &notice).await;
     tracing::info!(component = %reference.name.unwrap_or_default(), %state, reason = ready.reason, message = ready.message, "component changed");
+}
+
+/// What of a status is worth telling.
+pub(super) fn news(status: &ComponentStatus) -> Option<(State, String)> {
+    let (state, ready) = (status.state?, status.conditions.first()?);
+    // What objects are waited for changes often; why a run failed is news.
+    let is_about_objects = matches!(ready.reason.as_str(), "Timeout" | "ObjectFailed");
+    let text = if ready.status == "False" && !is_about_objects {
+        &ready.message
+    } else {
+        &ready.reason
+    };
+    Some((state, text.clone()))
 }
 
 fn next(

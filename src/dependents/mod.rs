@@ -22,7 +22,7 @@ pub(crate) use delete_plan::plan_deletion;
 pub(crate) use desired::{Desired, PrepareError, PrepareOptions, prepare};
 pub(crate) use execute::{Change, ExecuteError, Executor, Outcome, namespaces, served};
 pub(crate) use inventory::{refresh, with_desired};
-pub(crate) use observe::{ObserveError, Observer, Target};
+pub(crate) use observe::{IfUnseen, ObserveError, Observer, Target};
 pub(crate) use ownership::{OwnerId, OwnerScope};
 pub(crate) use plan::{Live, Observed, Plan, Policies, Refusal, Waiting, plan};
 pub(crate) use preflight::preflight;
