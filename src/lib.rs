@@ -38,6 +38,7 @@ mod tree;
 pub use class::Class;
 pub use component::{Component, GeneratorOptions, Origin, Part, Variables};
 pub use crd::{crd_files, crds};
+pub use dependents::{NameError, Names};
 pub use http::ListenError;
 pub use lease::{LeaseError, LeaseOptions, lease_identity};
 pub use operator::{

@@ -6,7 +6,7 @@ use crate::component::{
     Component, Context, Identities, Memories, NamedClient, Renderer, reconcile,
 };
 use crate::controllers::run_components;
-use crate::dependents::OwnerScope;
+use crate::dependents::{Names, OwnerScope};
 use crate::events::Events;
 use crate::http::{AdminServer, ListenError, Readiness};
 use crate::inflate::SourceCharts;
@@ -27,9 +27,6 @@ use whipstaff_generator::{Limits, Registry};
 const DEFAULT_CONCURRENCY: u16 = 8;
 /// Name of the controller in metrics and events when nothing else is said.
 const CONTROLLER: &str = "whipstaff";
-
-/// Label of components that names their shard.
-const SHARD_LABEL: &str = "whipstaff.dev/shard";
 
 /// How an operator runs.
 #[derive(Debug, Clone)]
@@ -201,9 +198,9 @@ async fn work<C: Component>(
     stop: CancellationToken,
 ) -> Result<(), OperatorError> {
     let concurrency = options.concurrency;
-    let shard = shard_selector(options.shard.as_deref());
     let renderer = Renderer::new(options.generators, options.limits);
     let (context, woken) = context::<C>(config, &options.name, renderer, metrics).await?;
+    let shard = shard_selector(context.owners.names(), options.shard.as_deref());
     readiness.set(true);
     tracing::info!("operator started");
     run_components::<C>(Arc::new(context), woken, &shard, concurrency, stop).await;
@@ -213,10 +210,11 @@ async fn work<C: Component>(
 }
 
 /// Every component is in exactly one shard: the one that its label names, or the one of those without the label.
-fn shard_selector(shard: Option<&str>) -> String {
+fn shard_selector(names: &Names, shard: Option<&str>) -> String {
+    let label = names.key("shard");
     match shard {
-        Some(name) => format!("{SHARD_LABEL}={name}"),
-        None => format!("!{SHARD_LABEL}"),
+        Some(name) => format!("{label}={name}"),
+        None => format!("!{label}"),
     }
 }
 
@@ -272,7 +270,7 @@ async fn context<C: Component>(
     let cluster = namespaces.get("kube-system").await;
     let cluster = cluster.map_err(|error| OperatorError::Cluster(Box::new(error)))?;
     let cluster = cluster.uid().unwrap_or_default();
-    let owners = OwnerScope::new(&cluster, &C::kind(&()), &C::group(&()));
+    let owners = OwnerScope::new(Names::shared(), &cluster, &C::kind(&()), &C::group(&()));
     let (wake, woken) = tokio::sync::mpsc::unbounded_channel();
     let context = Context {
         identities: Identities::new(config, client.clone(), flow),

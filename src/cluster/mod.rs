@@ -12,6 +12,6 @@ pub(crate) use discovery::{Discovery, DiscoveryError, Resource, Resources};
 pub(crate) use flow::{FlowControl, connect};
 pub(crate) use lookup::{LookupError, answer};
 pub(crate) use lookup_watches::{LookupWatches, Versions, WatchedQuestion};
-pub(crate) use objects::{FIELD_MANAGER, Objects, RequestError};
+pub(crate) use objects::{ApplyOptions, Objects, RequestError};
 pub(crate) use scopes::is_cluster_scoped;
 pub(crate) use watches::{ComponentName, Seen, Watches};

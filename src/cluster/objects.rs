@@ -14,8 +14,6 @@ use kube::core::Resource as _;
 use serde_json::Value;
 use std::time::Duration;
 
-/// Name under which every field is applied.
-pub(crate) const FIELD_MANAGER: &str = "whipstaff";
 /// How long one request may take before it is given up; the client library has no limit of its own.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -91,6 +89,28 @@ impl From<kube::Error> for RequestError {
     }
 }
 
+/// How an object is applied.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ApplyOptions<'a> {
+    /// Name under which its fields are applied.
+    pub(crate) manager: &'a str,
+    /// Whether fields that others own are taken over.
+    pub(crate) force: bool,
+    /// Whether nothing is stored.
+    pub(crate) dry_run: bool,
+}
+
+impl<'a> ApplyOptions<'a> {
+    /// Fields that others own are taken over.
+    pub(crate) fn forced(manager: &'a str) -> Self {
+        Self {
+            manager,
+            force: true,
+            dry_run: false,
+        }
+    }
+}
+
 /// Reads and writes single objects under one identity.
 #[derive(Clone)]
 pub(crate) struct Objects {
@@ -143,19 +163,19 @@ impl Objects {
             .await
     }
 
-    /// Applies an object server-side as [`FIELD_MANAGER`] and takes over fields that others own. With `dry_run` nothing is stored.
+    /// Applies an object server-side.
     pub(crate) async fn apply(
         &self,
         resource: &Resource,
         namespace: &str,
         name: &str,
         manifest: &Value,
-        dry_run: bool,
+        options: ApplyOptions<'_>,
     ) -> Result<Value, RequestError> {
         let params = PatchParams {
-            dry_run,
-            force: true,
-            ..PatchParams::apply(FIELD_MANAGER)
+            dry_run: options.dry_run,
+            force: options.force,
+            ..PatchParams::apply(options.manager)
         };
         let patch = Patch::Apply(Redacted(manifest));
         self.send(
@@ -166,7 +186,7 @@ impl Objects {
         .await
     }
 
-    /// Applies an object server-side that does not exist.
+    /// Applies an object server-side that does not exist, under the name of a manager.
     ///
     /// # Errors
     /// A conflict when it exists, whoever made it: then nothing is changed.
@@ -176,13 +196,14 @@ impl Objects {
         namespace: &str,
         name: &str,
         manifest: &Value,
+        manager: &str,
     ) -> Result<Value, RequestError> {
         let mut manifest = manifest.clone();
         if let Some(Value::Object(metadata)) = manifest.get_mut("metadata") {
             // No object ever has this version: the API server takes it for a precondition that an object which exists does not meet.
             metadata.insert("resourceVersion".to_owned(), Value::from("1"));
         }
-        let params = PatchParams::apply(FIELD_MANAGER);
+        let params = PatchParams::apply(manager);
         let patch = Patch::Apply(Redacted(&manifest));
         self.send(
             endpoint(resource, namespace)

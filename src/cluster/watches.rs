@@ -4,7 +4,7 @@
 //! read from the API server.
 
 use super::Resource;
-use crate::dependents::{OWNER_ANNOTATION, OWNER_LABEL, OwnerScope};
+use crate::dependents::OwnerScope;
 use futures::{StreamExt, stream::BoxStream};
 use kube::api::{Api, DynamicObject};
 use kube::core::PartialObjectMeta;
@@ -125,7 +125,7 @@ impl Watches {
 
     fn start(&self, resource: Resource) -> AbortHandle {
         let api = Api::<Metadata>::all_with(self.client.clone(), &resource.api_resource());
-        let config = watcher::Config::default().labels(OWNER_LABEL);
+        let config = watcher::Config::default().labels(self.owners.names().owner_key());
         let events = watcher(api, config).default_backoff().boxed();
         tokio::spawn(self.clone().follow(resource, events)).abort_handle()
     }
@@ -195,7 +195,7 @@ impl Watches {
     }
 
     fn entry(&self, object: &Metadata) -> Entry {
-        let owner = object.annotations().get(OWNER_ANNOTATION);
+        let owner = object.annotations().get(self.owners.names().owner_key());
         Entry {
             version: object
                 .resource_version()

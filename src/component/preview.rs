@@ -16,7 +16,7 @@ use super::variables::{Variables, read_variables};
 use super::wanted::Wanted;
 use crate::api::v1alpha1::ComponentStatus;
 use crate::cluster::{Discovery, FlowControl, Objects, Resources};
-use crate::dependents::{Desired, OwnerId, OwnerScope, PrepareError, PrepareOptions, prepare};
+use crate::dependents::{Desired, Names, OwnerId, OwnerScope, PrepareError, PrepareOptions, prepare};
 use crate::source::{FetchOptions, Fetcher};
 use k8s_openapi::api::core::v1::Namespace;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
@@ -175,7 +175,7 @@ impl Place {
         let namespace = component.namespace().unwrap_or_default();
         let name = component.name_any();
         let owner = |cluster: &str| {
-            let scope = OwnerScope::new(cluster, &C::kind(&()), &C::group(&()));
+            let scope = OwnerScope::new(Names::shared(), cluster, &C::kind(&()), &C::group(&()));
             OwnerId::new(&scope, &namespace, &name)
         };
         let start = jiff::Timestamp::from_second(FIXED_TIME).unwrap_or_default();

@@ -106,7 +106,7 @@ async fn attempt<C: Component>(
     memory: &mut Memory,
 ) -> Result<Done, ReconcileError> {
     let deleting = component.meta().deletion_timestamp.is_some();
-    if deleting && !stored::has_finalizer(component) {
+    if deleting && !stored::has_finalizer(component, context) {
         return Ok(Done::Deleted);
     }
     let (times, malformed) = match times(component) {

@@ -220,7 +220,13 @@ impl<'a, C: Component> Run<'a, C> {
 
     /// Has the API server look at every change before the first write.
     async fn check(&self, desired: &Desired, observed: &Observed) -> Result<(), ReconcileError> {
-        let objects = preflight(desired, observed, &self.objects).await;
+        let objects = preflight(
+            desired,
+            observed,
+            &self.objects,
+            self.owner.names().field_manager(),
+        )
+        .await;
         if objects.is_empty() {
             Ok(())
         } else {

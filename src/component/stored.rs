@@ -10,13 +10,10 @@ use super::memory::Memory;
 use super::reconcile::news;
 use super::resource::Component;
 use crate::api::v1alpha1::ComponentStatus;
-use crate::cluster::FIELD_MANAGER;
 use kube::api::{Patch, PatchParams};
 use kube::{Api, ResourceExt};
 use serde_json::json;
 
-/// Holds a component until its dependents are gone.
-const FINALIZER: &str = "whipstaff.dev/finalizer";
 /// Most attempts of one write when the component changes all the time.
 const MAX_ATTEMPTS: usize = 5;
 
@@ -37,9 +34,10 @@ fn number<C: Component>(component: &C) -> Option<u64> {
 }
 
 /// Whether the component waits for us to remove its dependents.
-pub(super) fn has_finalizer<C: Component>(component: &C) -> bool {
+pub(super) fn has_finalizer<C: Component>(component: &C, context: &Context) -> bool {
+    let ours = context.owners.names().finalizer();
     let mut finalizers = component.finalizers().iter();
-    finalizers.any(|finalizer| finalizer == FINALIZER)
+    finalizers.any(|finalizer| finalizer == ours)
 }
 
 /// Adds the finalizer unless it is there. False when the component is gone: the cache may not know yet, and what is applied for a
@@ -49,13 +47,14 @@ pub(super) async fn ensure_finalizer<C: Component>(
     context: &Context,
     memory: &mut Memory,
 ) -> Result<bool, ReconcileError> {
-    if has_finalizer(component) {
+    if has_finalizer(component, context) {
         return Ok(true);
     }
+    let ours = context.owners.names().finalizer();
     let with_ours = |finalizers: &[String]| {
         let mut finalizers = finalizers.to_vec();
-        if !finalizers.iter().any(|finalizer| finalizer == FINALIZER) {
-            finalizers.push(FINALIZER.to_owned());
+        if !finalizers.iter().any(|finalizer| finalizer == ours) {
+            finalizers.push(ours.to_owned());
         }
         finalizers
     };
@@ -68,9 +67,10 @@ pub(super) async fn remove_finalizer<C: Component>(
     context: &Context,
     memory: &mut Memory,
 ) -> Result<(), ReconcileError> {
+    let ours = context.owners.names().finalizer();
     let without_ours = |finalizers: &[String]| {
         let mut finalizers = finalizers.to_vec();
-        finalizers.retain(|finalizer| finalizer != FINALIZER);
+        finalizers.retain(|finalizer| finalizer != ours);
         finalizers
     };
     write_finalizers(component, context, memory, without_ours).await?;
@@ -146,7 +146,7 @@ pub(super) async fn write_status<C: Component>(
             },
             "status": status,
         });
-        let params = PatchParams::apply(FIELD_MANAGER).force();
+        let params = PatchParams::apply(context.owners.names().field_manager()).force();
         let answer = api(component, context)
             .patch_status(&component.name_any(), &params, &Patch::Apply(&body))
             .await;

@@ -1,6 +1,6 @@
 //! From a generator's output to what is wanted in the cluster.
 
-use super::annotations::{self, AnnotationError, DIGEST_ANNOTATION, OWNER_ANNOTATION, OWNER_LABEL};
+use super::annotations::{self, AnnotationError, Annotations};
 use super::hooks::{self, DEFINITION_WAVE, Placement, Runs};
 use super::order::{Stage, rank, stage};
 use super::ownership::OwnerId;
@@ -273,8 +273,8 @@ impl Preparation<'_> {
             None if stage == Stage::Definition => DEFINITION_WAVE,
             None => 0,
         };
-        let annotated = object.annotation(annotations::APPLY_ORDER).is_some();
-        let named = annotations::order(object, annotations::APPLY_ORDER)?;
+        let annotations = Annotations::of(object, self.options.owner.names());
+        let named = annotations.order(annotations::APPLY_ORDER)?;
         let runs = hook.map(|placement| placement.runs);
         let digest = object.digest().to_string();
         Ok(DesiredObject {
@@ -285,11 +285,11 @@ impl Preparation<'_> {
                 Some(Runs::EachRevision) => format!("{digest}@{}", self.options.revision),
                 None => digest,
             },
-            apply_order: if annotated { named } else { default_order },
-            delete_order: annotations::order(object, annotations::DELETE_ORDER)?,
-            adoption: annotations::adoption(object)?.unwrap_or(self.options.adoption),
-            delete_policy: annotations::delete_policy(object)?,
-            hints: annotations::hints(object)?,
+            apply_order: named.unwrap_or(default_order),
+            delete_order: annotations.order(annotations::DELETE_ORDER)?.unwrap_or(0),
+            adoption: annotations.adoption()?.unwrap_or(self.options.adoption),
+            delete_policy: annotations.delete_policy()?,
+            hints: annotations.hints()?,
             recreate: hook.is_some(),
             purge: hook.is_some_and(|placement| placement.purge),
             source: String::new(),
@@ -339,9 +339,10 @@ impl Preparation<'_> {
     }
 
     fn mark(&self, mut object: Object, digest: &str) -> Value {
-        object.set_label(OWNER_LABEL, self.options.owner.label());
-        object.set_annotation(OWNER_ANNOTATION, self.options.owner.annotation());
-        object.set_annotation(DIGEST_ANNOTATION, digest);
+        let owner = self.options.owner;
+        object.set_label(owner.names().owner_key(), owner.label());
+        object.set_annotation(owner.names().owner_key(), owner.annotation());
+        object.set_annotation(owner.names().digest_key(), digest);
         object.into_value()
     }
 }

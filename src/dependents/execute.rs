@@ -5,7 +5,9 @@ use super::observe::live;
 use super::order::{Stage, rank, stage};
 use super::ownership::OwnerId;
 use super::plan::{Action, Live, Reason, Step};
-use crate::cluster::{Discovery, DiscoveryError, Objects, RequestError, Resource, Resources};
+use crate::cluster::{
+    ApplyOptions, Discovery, DiscoveryError, Objects, RequestError, Resource, Resources,
+};
 use crate::metrics::{Metrics, Operation};
 use futures::{StreamExt, stream};
 use serde_json::{Value, json};
@@ -183,6 +185,10 @@ impl Executor<'_> {
         }))
     }
 
+    fn forced(&self) -> ApplyOptions<'_> {
+        ApplyOptions::forced(self.owner.names().field_manager())
+    }
+
     async fn apply(&self, object: &DesiredObject, step: &Step) -> Result<Outcome, ExecuteError> {
         let ObjectId {
             namespace, name, ..
@@ -190,11 +196,11 @@ impl Executor<'_> {
         let created = step.action == Action::Create;
         let answer = if created {
             self.objects
-                .create(&object.resource, namespace, name, &object.manifest)
+                .create(&object.resource, namespace, name, &object.manifest, self.forced().manager)
                 .await
         } else {
             self.objects
-                .apply(&object.resource, namespace, name, &object.manifest, false)
+                .apply(&object.resource, namespace, name, &object.manifest, self.forced())
                 .await
         };
         if created && answer.as_ref().is_err_and(RequestError::is_conflict) {
@@ -229,7 +235,7 @@ impl Executor<'_> {
         let resource = namespaces();
         let answer = self
             .objects
-            .apply(&resource, "", &id.name, &manifest, false)
+            .apply(&resource, "", &id.name, &manifest, self.forced())
             .await;
         answer.map_err(|cause| ExecuteError::Write {
             verb: "create",
@@ -291,7 +297,7 @@ impl Executor<'_> {
         let Some(instances) = definition.as_ref().and_then(instances_of) else {
             return Ok(());
         };
-        let selector = format!("{}!={}", super::OWNER_LABEL, self.owner.label());
+        let selector = format!("{}!={}", self.owner.names().owner_key(), self.owner.label());
         let list = match self.objects.list(&instances, "", &selector, 1).await {
             Err(error) if error.is_not_found() => return Ok(()),
             other => other.map_err(fail)?,

@@ -9,6 +9,7 @@ mod desired;
 mod execute;
 mod hooks;
 mod inventory;
+mod names;
 mod observe;
 mod order;
 mod ownership;
@@ -17,11 +18,11 @@ mod preflight;
 #[cfg(test)]
 pub(crate) mod testing;
 
-pub(crate) use annotations::{OWNER_ANNOTATION, OWNER_LABEL};
 pub(crate) use delete_plan::plan_deletion;
 pub(crate) use desired::{Desired, PrepareError, PrepareOptions, prepare};
 pub(crate) use execute::{Change, ExecuteError, Executor, Outcome, namespaces, served};
 pub(crate) use inventory::{refresh, with_desired};
+pub use names::{NameError, Names};
 pub(crate) use observe::{IfUnseen, ObserveError, Observer, Target};
 pub(crate) use ownership::{OwnerId, OwnerScope};
 pub(crate) use plan::{Live, Observed, Plan, Policies, Refusal, Waiting, plan};

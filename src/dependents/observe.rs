@@ -1,10 +1,9 @@
 //! Reading what is there, and no more often than something changed.
 
-use super::annotations::DIGEST_ANNOTATION;
 use super::desired::DesiredObject;
 use super::ownership::{Owner, OwnerId};
 use super::plan::{Live, Observed};
-use crate::cluster::{FIELD_MANAGER, Objects, RequestError, Resource, Seen, Watches};
+use crate::cluster::{Objects, RequestError, Resource, Seen, Watches};
 use crate::status::{Hints, assess_with_hints};
 use futures::{StreamExt, TryStreamExt, stream};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
@@ -189,10 +188,10 @@ pub(crate) fn live(
     Ok(Live {
         owner: Owner::of(&metadata, owner),
         digest: annotations
-            .and_then(|annotations| annotations.get(DIGEST_ANNOTATION))
+            .and_then(|annotations| annotations.get(owner.names().digest_key()))
             .cloned()
             .unwrap_or_default(),
-        fields: owned_fields(object),
+        fields: owned_fields(object, owner.names().field_manager()),
         version: metadata
             .resource_version
             .as_deref()
@@ -208,12 +207,12 @@ pub(crate) fn live(
 ///
 /// Whoever changes a field that we own takes it from our entry, and an apply that changes a value moves the entry's time: the entry
 /// is as we left it exactly when nobody touched what is ours.
-fn owned_fields(object: &Value) -> String {
+fn owned_fields(object: &Value, manager: &str) -> String {
     let entries = object
         .pointer("/metadata/managedFields")
         .and_then(Value::as_array);
     let ours = entries.into_iter().flatten().find(|entry| {
-        entry.get("manager").and_then(Value::as_str) == Some(FIELD_MANAGER)
+        entry.get("manager").and_then(Value::as_str) == Some(manager)
             && entry.get("operation").and_then(Value::as_str) == Some("Apply")
             && entry.get("subresource").is_none()
     });

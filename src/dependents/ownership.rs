@@ -1,8 +1,9 @@
 //! Who owns an object.
 
-use super::annotations::{OWNER_ANNOTATION, OWNER_LABEL};
+use super::names::Names;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use std::fmt;
+use std::sync::Arc;
 use whipstaff_generator::Digest;
 
 /// Hexadecimal digits in the owner label; a label's value holds 63 characters, and 160 bits do not collide.
@@ -10,17 +11,28 @@ const LABEL_LENGTH: usize = 40;
 /// What the owner ids of one kind on one cluster begin with: `<cluster>/<Kind.group>/`. Two kinds never share dependents, however
 /// their resources are named.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct OwnerScope(String);
+pub(crate) struct OwnerScope {
+    prefix: String,
+    names: Arc<Names>,
+}
 
 impl OwnerScope {
     /// The scope of a kind. `cluster` is the UID of the namespace `kube-system` where the components live.
-    pub(crate) fn new(cluster: &str, kind: &str, group: &str) -> Self {
-        Self(format!("{cluster}/{kind}.{group}/"))
+    pub(crate) fn new(names: Arc<Names>, cluster: &str, kind: &str, group: &str) -> Self {
+        Self {
+            prefix: format!("{cluster}/{kind}.{group}/"),
+            names,
+        }
+    }
+
+    /// What carries the reconciler's name.
+    pub(crate) fn names(&self) -> &Arc<Names> {
+        &self.names
     }
 
     /// The namespace and name of the component that an annotation names, if it is one of this scope.
     pub(crate) fn component(&self, annotation: &str) -> Option<(String, String)> {
-        let (namespace, name) = annotation.strip_prefix(&self.0)?.split_once('/')?;
+        let (namespace, name) = annotation.strip_prefix(&self.prefix)?.split_once('/')?;
         Some((namespace.to_owned(), name.to_owned()))
     }
 }
@@ -30,15 +42,25 @@ impl OwnerScope {
 pub(crate) struct OwnerId {
     text: String,
     label: String,
+    names: Arc<Names>,
 }
 
 impl OwnerId {
     /// The owner id of a component.
     pub(crate) fn new(scope: &OwnerScope, namespace: &str, name: &str) -> Self {
-        let text = format!("{}{namespace}/{name}", scope.0);
+        let text = format!("{}{namespace}/{name}", scope.prefix);
         let mut label = Digest::of(text.as_bytes()).hex();
         label.truncate(LABEL_LENGTH);
-        Self { text, label }
+        Self {
+            text,
+            label,
+            names: Arc::clone(&scope.names),
+        }
+    }
+
+    /// What carries the reconciler's name.
+    pub(crate) fn names(&self) -> &Names {
+        &self.names
     }
 
     /// The value of the owner label.
@@ -69,11 +91,11 @@ impl Owner {
         let labels = metadata.labels.as_ref();
         let annotations = metadata.annotations.as_ref();
         let annotation = |key: &str| annotations.and_then(|a| a.get(key)).map(String::as_str);
-        if let Some(label) = labels.and_then(|labels| labels.get(OWNER_LABEL)) {
+        if let Some(label) = labels.and_then(|labels| labels.get(us.names.owner_key())) {
             if label == us.label() {
                 return Self::Us;
             }
-            let owner = annotation(OWNER_ANNOTATION).unwrap_or(label);
+            let owner = annotation(us.names.owner_key()).unwrap_or(label);
             return Self::Other(readable(owner));
         }
         if let Some(release) = annotation("meta.helm.sh/release-name") {
@@ -114,8 +136,10 @@ mod tests {
     use super::*;
     use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 
+    const KEY: &str = "whipstaff.dev/owner-id";
+
     fn scope(cluster: &str) -> OwnerScope {
-        OwnerScope::new(cluster, "Component", "whipstaff.dev")
+        OwnerScope::new(Names::shared(), cluster, "Component", "whipstaff.dev")
     }
 
     fn us() -> OwnerId {
@@ -133,12 +157,12 @@ mod tests {
     fn owners_are_told_apart() {
         let mut metadata = ObjectMeta::default();
         assert_eq!(Owner::of(&metadata, &us()), Owner::Nobody);
-        metadata.labels = Some([(OWNER_LABEL.to_owned(), us().label().to_owned())].into());
+        metadata.labels = Some([(KEY.to_owned(), us().label().to_owned())].into());
         assert_eq!(Owner::of(&metadata, &us()), Owner::Us);
 
         let other = OwnerId::new(&scope("cluster"), "apps", "other");
-        metadata.labels = Some([(OWNER_LABEL.to_owned(), other.label().to_owned())].into());
-        metadata.annotations = Some([(OWNER_ANNOTATION.to_owned(), other.to_string())].into());
+        metadata.labels = Some([(KEY.to_owned(), other.label().to_owned())].into());
+        metadata.annotations = Some([(KEY.to_owned(), other.to_string())].into());
         let owner = Owner::of(&metadata, &us());
         assert_eq!(owner, Owner::Other("the Component `apps/other`".to_owned()));
     }

@@ -3,7 +3,7 @@
 use super::desired::{Desired, DesiredObject};
 use super::order::Stage;
 use super::plan::Observed;
-use crate::cluster::{Objects, RequestError};
+use crate::cluster::{ApplyOptions, Objects, RequestError};
 use futures::{StreamExt, stream};
 use std::collections::BTreeSet;
 use whipstaff_generator::ObjectId;
@@ -18,9 +18,14 @@ pub(crate) async fn preflight(
     desired: &Desired,
     observed: &Observed,
     objects: &Objects,
+    manager: &str,
 ) -> Vec<(ObjectId, RequestError)> {
     let absent = absent_definitions(desired, observed);
     let new_namespaces = new_namespaces(desired, observed);
+    let options = ApplyOptions {
+        dry_run: true,
+        ..ApplyOptions::forced(manager)
+    };
     let checks: Vec<_> = desired
         .objects
         .iter()
@@ -30,7 +35,7 @@ pub(crate) async fn preflight(
                 namespace, name, ..
             } = &object.id;
             let answer = objects
-                .apply(&object.resource, namespace, name, &object.manifest, true)
+                .apply(&object.resource, namespace, name, &object.manifest, options)
                 .await;
             answer
                 .err()

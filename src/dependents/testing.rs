@@ -1,6 +1,7 @@
 //! Builders for the tests of the pure domain.
 
 use super::desired::{Desired, PrepareOptions, prepare};
+use super::names::Names;
 use super::ownership::{Owner, OwnerId, OwnerScope};
 use super::plan::{Live, Observed};
 use crate::api::v1alpha1::{AdoptionPolicy, InventoryItem};
@@ -12,7 +13,7 @@ use whipstaff_generator::{Generated, Object, ObjectId, ObjectSet};
 /// The component of all tests.
 pub(crate) fn owner() -> OwnerId {
     OwnerId::new(
-        &OwnerScope::new("cluster", "Component", "whipstaff.dev"),
+        &OwnerScope::new(Names::shared(), "cluster", "Component", "whipstaff.dev"),
         "apps",
         "shop",
     )

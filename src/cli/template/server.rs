@@ -1,7 +1,8 @@
 //! Rendering for a cluster that is asked: its capabilities, its live objects, and whether it would take the manifests.
 
 use super::super::global::GlobalArguments;
-use crate::cluster::{Discovery, Objects, Resources, answer};
+use crate::cluster::{ApplyOptions, Discovery, Objects, Resources, answer};
+use crate::dependents::Names;
 use anyhow::{Context, Result, bail};
 use kube::Client;
 use serde_json::Value as Json;
@@ -102,7 +103,14 @@ impl Server {
             return Ok(());
         }
         let namespace = text("/metadata/namespace").unwrap_or(namespace);
-        let applied = self.objects.apply(resource, namespace, name, object, true);
+        let names = Names::default();
+        let options = ApplyOptions {
+            dry_run: true,
+            ..ApplyOptions::forced(names.field_manager())
+        };
+        let applied = self
+            .objects
+            .apply(resource, namespace, name, object, options);
         match applied.await {
             // A namespace that is yet to be made is no fault of the manifest.
             Err(error) if error.is_not_found() => Ok(()),

@@ -36,13 +36,16 @@ fn every_object_carries_our_marks() {
     let desired = prepared(vec![config_map("a")]).unwrap();
     let manifest = &desired.objects[0].manifest;
     let owner = owner();
-    assert_eq!(manifest["metadata"]["labels"][OWNER_LABEL], owner.label());
     assert_eq!(
-        manifest["metadata"]["annotations"][OWNER_ANNOTATION],
+        manifest["metadata"]["labels"][owner.names().owner_key()],
+        owner.label()
+    );
+    assert_eq!(
+        manifest["metadata"]["annotations"][owner.names().owner_key()],
         owner.annotation()
     );
     assert_eq!(
-        manifest["metadata"]["annotations"][DIGEST_ANNOTATION],
+        manifest["metadata"]["annotations"][owner.names().digest_key()],
         desired.objects[0].digest.as_str()
     );
 }
