@@ -16,7 +16,9 @@ use super::variables::{Variables, read_variables};
 use super::wanted::Wanted;
 use crate::api::v1alpha1::ComponentStatus;
 use crate::cluster::{Discovery, FlowControl, Objects, Resources};
-use crate::dependents::{Desired, Names, OwnerId, OwnerScope, PrepareError, PrepareOptions, prepare};
+use crate::dependents::{
+    Desired, Names, OwnerId, OwnerScope, PrepareError, PrepareOptions, prepare,
+};
 use crate::source::{FetchOptions, Fetcher};
 use k8s_openapi::api::core::v1::Namespace;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;

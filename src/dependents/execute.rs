@@ -196,11 +196,23 @@ impl Executor<'_> {
         let created = step.action == Action::Create;
         let answer = if created {
             self.objects
-                .create(&object.resource, namespace, name, &object.manifest, self.forced().manager)
+                .create(
+                    &object.resource,
+                    namespace,
+                    name,
+                    &object.manifest,
+                    self.forced().manager,
+                )
                 .await
         } else {
             self.objects
-                .apply(&object.resource, namespace, name, &object.manifest, self.forced())
+                .apply(
+                    &object.resource,
+                    namespace,
+                    name,
+                    &object.manifest,
+                    self.forced(),
+                )
                 .await
         };
         if created && answer.as_ref().is_err_and(RequestError::is_conflict) {

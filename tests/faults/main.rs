@@ -12,3 +12,23 @@
 mod operators;
 mod server;
 mod world;
+
+use serde_json::{Value, json};
+use whipstaff_test_support::pack_files;
+use world::World;
+
+impl World {
+    /// Serves a chart with one template, and gives a spec that installs it.
+    pub(crate) fn chart(&self, name: &str, template: &str) -> Value {
+        let files = [
+            (
+                format!("{name}/Chart.yaml"),
+                format!("apiVersion: v2\nname: {name}\nversion: 1.0.0\n"),
+            ),
+            (format!("{name}/templates/all.yaml"), template.to_owned()),
+        ];
+        let path = format!("/{name}.tgz");
+        self.charts.put(&path, pack_files(&files).unwrap());
+        json!({"source": {"url": {"url": self.charts.url(&path)}}, "retryInterval": "1s"})
+    }
+}

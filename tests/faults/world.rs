@@ -64,7 +64,7 @@ pub(crate) struct World {
     /// The shard of its components; the namespace's name unless a test changes it.
     pub(crate) shard: String,
     other: String,
-    charts: ChartServer,
+    pub(crate) charts: ChartServer,
 }
 
 impl World {
@@ -110,20 +110,6 @@ impl World {
             .patch(name, &params, &Patch::Apply(&object))
             .await
             .unwrap();
-    }
-
-    /// Serves a chart with one template, and gives a spec that installs it.
-    pub(crate) fn chart(&self, name: &str, template: &str) -> Value {
-        let files = [
-            (
-                format!("{name}/Chart.yaml"),
-                format!("apiVersion: v2\nname: {name}\nversion: 1.0.0\n"),
-            ),
-            (format!("{name}/templates/all.yaml"), template.to_owned()),
-        ];
-        let path = format!("/{name}.tgz");
-        self.charts.put(&path, pack_files(&files).unwrap());
-        json!({"source": {"url": {"url": self.charts.url(&path)}}, "retryInterval": "1s"})
     }
 
     /// Says what is wanted of the component `all` from now on.
