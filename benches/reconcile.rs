@@ -16,13 +16,13 @@ use serde_json::json;
 use std::path::Path;
 use std::time::Duration;
 use whipstaff::api::v1alpha1::{Component, State};
-use whipstaff::{Reconciler, crds, default_generators};
+use whipstaff::{Connected, Reconciler, crds};
 use whipstaff_test_support::{ChartServer, ControlPlane, ControlPlaneOptions, pack_folder};
 
 /// Runs until the component must be ready; between them its pods start.
 const MOST_RUNS: usize = 200;
 
-async fn ready(reconciler: &Reconciler, components: &Api<Component>) -> Component {
+async fn ready(reconciler: &Connected, components: &Api<Component>) -> Component {
     for _ in 0..MOST_RUNS {
         let component = components.get("shop").await.unwrap();
         reconciler.reconcile(component).await;
@@ -54,7 +54,7 @@ fn reconcile(criterion: &mut Criterion) {
             "metadata": {"name": "shop"}, "spec": {"source": {"url": {"url": url}}, "interval": "1h"}});
         let params = PatchParams::apply("bench");
         components.patch("shop", &params, &Patch::Apply(&object)).await.unwrap();
-        let reconciler = Reconciler::new(plane.config(), default_generators()).await.unwrap();
+        let reconciler = Reconciler::<Component>::default().connect(plane.config()).await.unwrap();
         let component = ready(&reconciler, &components).await;
         (plane, reconciler, component)
     });

@@ -17,16 +17,19 @@ pub enum Class {
     Invalid,
     /// Something that is needed is not there yet.
     NotReady,
+    /// Code that the operator was built with failed.
+    Failed,
 }
 
 impl Class {
     /// Every class.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Transient,
         Self::Conflict,
         Self::Denied,
         Self::Invalid,
         Self::NotReady,
+        Self::Failed,
     ];
 
     /// The class as a metric label, in snake case.
@@ -37,6 +40,7 @@ impl Class {
             Self::Denied => "denied",
             Self::Invalid => "invalid",
             Self::NotReady => "not_ready",
+            Self::Failed => "failed",
         }
     }
 }

@@ -29,6 +29,7 @@ mod inflate;
 mod lease;
 mod metrics;
 mod operator;
+mod reconciler;
 mod remote;
 mod source;
 mod status;
@@ -36,14 +37,19 @@ mod telemetry;
 mod tree;
 
 pub use class::Class;
-pub use component::{Component, GeneratorOptions, Origin, Part, Variables};
+pub use component::{
+    ChangeSet, Component, GeneratorOptions, HookContext, HookEditError, HookError, ObjectAction,
+    ObjectChange, ObjectReconciler, ObjectsError, Origin, Part, Reference, References, Variables,
+};
 pub use crd::{crd_files, crds};
 pub use dependents::{NameError, Names};
 pub use http::ListenError;
 pub use lease::{LeaseError, LeaseOptions, lease_identity};
 pub use operator::{
-    OperatorError, OperatorOptions, Reconciler, default_generators, run_operator, run_operator_for,
+    Operator, OperatorError, OperatorOptions, StoppedError, Trigger, default_generators,
+    run_operator, run_operator_for,
 };
+pub use reconciler::{Connected, Reconciler};
 pub use source::{ArchiveError, SourceError};
 pub use status::{
     Assessment, HintError, Hints, MAX_MESSAGE_LENGTH, Status, assess, assess_with_hints,
@@ -51,3 +57,4 @@ pub use status::{
 pub use telemetry::{DEFAULT_LOG_FILTER, LogFormat, TelemetryError, init as init_telemetry};
 pub use tree::{headline, tree};
 pub use whipstaff_generator as generator;
+pub use whipstaff_generator::{Fault, Retriable, Terminal};

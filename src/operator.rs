@@ -1,32 +1,28 @@
 //! The operator: everything that runs between a kubeconfig and a signal to stop.
 
 use crate::api::v1alpha1 as api;
-use crate::cluster::{ComponentName, Discovery, FlowControl, LookupWatches, Watches, connect};
-use crate::component::{
-    Component, Context, Identities, Memories, NamedClient, Renderer, reconcile,
-};
+use crate::cluster::ComponentName;
+use crate::component::Component;
 use crate::controllers::run_components;
-use crate::dependents::{Names, OwnerScope};
-use crate::events::Events;
+use crate::dependents::{NameError, Names};
 use crate::http::{AdminServer, ListenError, Readiness};
 use crate::inflate::SourceCharts;
 use crate::lease::{Candidate, Leadership, LeaseError, LeaseOptions};
 use crate::metrics::Metrics;
-use crate::source::{FetchOptions, Fetcher, SourceError};
-use k8s_openapi::api::core::v1::Namespace;
-use kube::{Api, Client, Config, ResourceExt};
-use std::marker::PhantomData;
+use crate::reconciler::{Reconciler, Shared};
+use crate::source::SourceError;
+use futures::future::BoxFuture;
+use kube::{Client, Config};
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
-use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 use whipstaff_generator::{Limits, Registry};
 
 /// Reconciliations that run at the same time when nothing else is said.
-const DEFAULT_CONCURRENCY: u16 = 8;
+pub(crate) const DEFAULT_CONCURRENCY: u16 = 8;
 /// Name of the controller in metrics and events when nothing else is said.
-const CONTROLLER: &str = "whipstaff";
+pub(crate) const CONTROLLER: &str = "whipstaff";
 
 /// How an operator runs.
 #[derive(Debug, Clone)]
@@ -44,6 +40,9 @@ pub struct OperatorOptions {
     pub metrics_address: Option<SocketAddr>,
     /// Where `/healthz` and `/readyz` are served; nowhere by default.
     pub health_address: Option<SocketAddr>,
+    /// Service account in a component's namespace that everything is read and written as when the component names none. Default: the
+    /// operator's own identity.
+    pub default_service_account: Option<String>,
     /// The shard whose components are reconciled: those with this value of the label `whipstaff.dev/shard`. By default those without
     /// the label.
     pub shard: Option<String>,
@@ -61,6 +60,7 @@ impl Default for OperatorOptions {
             metrics_address: None,
             health_address: None,
             shard: None,
+            default_service_account: None,
             leader_election: None,
         }
     }
@@ -89,6 +89,9 @@ pub enum OperatorError {
     /// The cluster could not be identified.
     #[error("cannot read the namespace `kube-system`, whose UID identifies the cluster")]
     Cluster(#[source] Box<kube::Error>),
+    /// A reconciler's name is none.
+    #[error(transparent)]
+    Name(#[from] NameError),
     /// The fetcher could not be made.
     #[error("cannot prepare fetching")]
     Fetcher(#[source] SourceError),
@@ -122,7 +125,7 @@ pub async fn run_operator(
 
 /// Runs an operator of a kind of your own until it is told to stop, or loses its lease. Its definition must be in the cluster.
 ///
-/// Needs the same rights as [`run_operator`], on this kind.
+/// Needs the same rights as [`run_operator`], on this kind. [`Operator`] runs several kinds, with hooks.
 ///
 /// # Errors
 /// [`OperatorError`] when it cannot start, or lost its lease: the process should then end.
@@ -131,44 +134,181 @@ pub async fn run_operator_for<C: Component>(
     options: OperatorOptions,
     stop: CancellationToken,
 ) -> Result<(), OperatorError> {
-    let metrics = Metrics::new();
-    let readiness = Readiness::new();
-    let servers = AdminServer::bind_all(
-        options
-            .metrics_address
-            .map(|address| (address, metrics.clone())),
-        options
-            .health_address
-            .map(|address| (address, readiness.clone())),
-    )
-    .await?;
-    let after = CancellationToken::new();
-    let serving: Vec<_> = servers
-        .into_iter()
-        .map(|server| tokio::spawn(server.run(after.clone())))
-        .collect();
-    let result = match options.leader_election.clone() {
-        None => Box::pin(work::<C>(config, options, metrics, readiness, stop)).await,
-        Some(lease) => {
-            // Not under flow control: whatever else has to wait, the lease is renewed in time.
-            let client = Client::try_from(config.clone());
-            let client = client.map_err(|error| OperatorError::Client(Box::new(error)))?;
-            let candidate = Candidate::new(client, lease)?;
-            // A replica that waits for the lease is ready: its turn may come at any time.
-            readiness.set(true);
-            match candidate.acquire(&stop).await {
-                None => Ok(()),
-                Some(leadership) => {
-                    let work = Box::pin(work::<C>(config, options, metrics, readiness, stop));
-                    while_leading(leadership, work).await
+    let reconciler = Reconciler::<C>::of(&options);
+    let mut operator = Operator::new(config, options)?;
+    operator.add(reconciler);
+    operator.run(stop).await
+}
+
+type Work = Box<
+    dyn FnOnce(Arc<Shared>, CancellationToken) -> BoxFuture<'static, Result<(), OperatorError>>
+        + Send,
+>;
+
+/// An operator of one kind or several. They share connections, what is known of the cluster, metrics, and the graph of what depends on
+/// what.
+///
+/// ```no_run
+/// use tokio_util::sync::CancellationToken;
+/// use whipstaff::api::v1alpha1::Component;
+/// use whipstaff::{HookContext, HookError, Operator, OperatorOptions, Reconciler};
+///
+/// async fn announce(context: HookContext<Component>) -> Result<(), HookError> {
+///     println!("{} is ready", context.target_name());
+///     Ok(())
+/// }
+///
+/// # async fn example(config: kube::Config) -> Result<(), Box<dyn std::error::Error>> {
+/// let mut operator = Operator::new(config, OperatorOptions::default())?;
+/// let trigger = operator.add(Reconciler::<Component>::new("shop.example.org").post_reconcile(announce));
+/// tokio::spawn(async move { trigger.trigger("apps", "shop") });
+/// operator.run(CancellationToken::new()).await?;
+/// # Ok(())
+/// # }
+/// ```
+pub struct Operator {
+    config: Config,
+    client: Client,
+    options: OperatorOptions,
+    metrics: Metrics,
+    work: Vec<Work>,
+}
+
+impl std::fmt::Debug for Operator {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Operator")
+            .field("options", &self.options)
+            .field("kinds", &self.work.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Operator {
+    /// An operator without kinds. Of the options, those count that are not a [`Reconciler`]'s.
+    ///
+    /// # Errors
+    /// [`OperatorError::Client`] when the configuration is unusable.
+    pub fn new(config: Config, options: OperatorOptions) -> Result<Self, OperatorError> {
+        let client = Client::try_from(config.clone())
+            .map_err(|error| OperatorError::Client(Box::new(error)))?;
+        Ok(Self {
+            config,
+            client,
+            options,
+            metrics: Metrics::new(),
+            work: Vec::new(),
+        })
+    }
+
+    /// Adds a kind, and gives what has single resources of it reconciled.
+    pub fn add<C: Component>(&mut self, reconciler: Reconciler<C>) -> Trigger {
+        let (wake, woken) = tokio::sync::mpsc::unbounded_channel();
+        let trigger = Trigger { wake: wake.clone() };
+        self.work.push(Box::new(move |shared, stop| {
+            Box::pin(async move {
+                let concurrency = reconciler.concurrency;
+                let shard = shared.shard.clone();
+                let hooks = Arc::clone(&reconciler.hooks);
+                let context = Arc::new(reconciler.context(&shared, wake)?);
+                let shard = shard_selector(context.owners.names(), shard.as_deref());
+                run_components::<C>(context, hooks, woken, &shard, concurrency, stop).await;
+                Ok(())
+            })
+        }));
+        trigger
+    }
+
+    /// Runs until it is told to stop, or loses its lease.
+    ///
+    /// # Errors
+    /// [`OperatorError`] when it cannot start, or lost its lease: the process should then end.
+    pub async fn run(self, stop: CancellationToken) -> Result<(), OperatorError> {
+        let readiness = Readiness::new();
+        let options = &self.options;
+        let metrics = options.metrics_address;
+        let health = options.health_address;
+        let servers = AdminServer::bind_all(
+            metrics.map(|address| (address, self.metrics.clone())),
+            health.map(|address| (address, readiness.clone())),
+        )
+        .await?;
+        let after = CancellationToken::new();
+        let serving: Vec<_> = servers
+            .into_iter()
+            .map(|server| tokio::spawn(server.run(after.clone())))
+            .collect();
+        let result = match options.leader_election.clone() {
+            None => Box::pin(self.work(readiness, stop)).await,
+            Some(lease) => {
+                // This client is not under flow control: whatever else has to wait, the lease is renewed in time.
+                let candidate = Candidate::new(self.client.clone(), lease)?;
+                // A replica that waits for the lease is ready: its turn may come at any time.
+                readiness.set(true);
+                match candidate.acquire(&stop).await {
+                    None => Ok(()),
+                    Some(leadership) => {
+                        while_leading(leadership, Box::pin(self.work(readiness, stop))).await
+                    }
                 }
             }
-        }
-    };
-    after.cancel();
-    futures::future::join_all(serving).await;
-    result
+        };
+        after.cancel();
+        futures::future::join_all(serving).await;
+        result
+    }
+
+    async fn work(
+        self,
+        readiness: Readiness,
+        stop: CancellationToken,
+    ) -> Result<(), OperatorError> {
+        let shared = Shared::new(self.config, self.metrics).await?;
+        let shared = Arc::new(shared.of_shard(self.options.shard));
+        readiness.set(true);
+        tracing::info!("operator started");
+        let kinds = self.work.into_iter();
+        let running = kinds.map(|work| work(Arc::clone(&shared), stop.clone()));
+        let result = futures::future::try_join_all(running).await;
+        readiness.set(false);
+        tracing::info!("operator stopped");
+        result.map(|_| ())
+    }
 }
+
+/// Every component is in exactly one shard: the one that its label names, or the one of those without the label.
+fn shard_selector(names: &Names, shard: Option<&str>) -> String {
+    let label = names.key("shard");
+    match shard {
+        Some(name) => format!("{label}={name}"),
+        None => format!("!{label}"),
+    }
+}
+
+/// Has resources of a kind reconciled, whether anything changed or not. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Trigger {
+    wake: UnboundedSender<ComponentName>,
+}
+
+impl Trigger {
+    /// Has a resource reconciled as soon as possible. One that does not exist is passed over. It never waits.
+    ///
+    /// # Errors
+    /// [`StoppedError`] when the operator has stopped.
+    pub fn trigger(
+        &self,
+        namespace: impl Into<String>,
+        name: impl Into<String>,
+    ) -> Result<(), StoppedError> {
+        let name = (namespace.into(), name.into());
+        self.wake.send(name).map_err(|_| StoppedError)
+    }
+}
+
+/// The operator has stopped.
+#[derive(Debug, thiserror::Error)]
+#[error("the operator has stopped")]
+pub struct StoppedError;
 
 /// Works for as long as the lease is held. The lease is released when the work is over.
 async fn while_leading(
@@ -188,104 +328,4 @@ async fn while_leading(
         }
         _ = &mut holding => Err(OperatorError::LeaseLost),
     }
-}
-
-async fn work<C: Component>(
-    config: Config,
-    options: OperatorOptions,
-    metrics: Metrics,
-    readiness: Readiness,
-    stop: CancellationToken,
-) -> Result<(), OperatorError> {
-    let concurrency = options.concurrency;
-    let renderer = Renderer::new(options.generators, options.limits);
-    let (context, woken) = context::<C>(config, &options.name, renderer, metrics).await?;
-    let shard = shard_selector(context.owners.names(), options.shard.as_deref());
-    readiness.set(true);
-    tracing::info!("operator started");
-    run_components::<C>(Arc::new(context), woken, &shard, concurrency, stop).await;
-    readiness.set(false);
-    tracing::info!("operator stopped");
-    Ok(())
-}
-
-/// Every component is in exactly one shard: the one that its label names, or the one of those without the label.
-fn shard_selector(names: &Names, shard: Option<&str>) -> String {
-    let label = names.key("shard");
-    match shard {
-        Some(name) => format!("{label}={name}"),
-        None => format!("!{label}"),
-    }
-}
-
-/// Reconciles single components, without a watch loop: for programs that have a loop of their own.
-#[derive(Debug)]
-pub struct Reconciler<C = api::Component> {
-    context: Arc<Context>,
-    kind: PhantomData<fn() -> C>,
-}
-
-impl<C> Clone for Reconciler<C> {
-    fn clone(&self) -> Self {
-        Self {
-            context: Arc::clone(&self.context),
-            kind: PhantomData,
-        }
-    }
-}
-
-impl<C: Component> Reconciler<C> {
-    /// A reconciler on the cluster of a configuration.
-    ///
-    /// # Errors
-    /// [`OperatorError`] when no client can be made or the cluster cannot be identified.
-    pub async fn new(config: Config, generators: Registry) -> Result<Self, OperatorError> {
-        let renderer = Renderer::new(generators, Limits::default());
-        let metrics = Metrics::new();
-        let (context, _) = context::<C>(config, CONTROLLER, renderer, metrics).await?;
-        Ok(Self {
-            context: Arc::new(context),
-            kind: PhantomData,
-        })
-    }
-
-    /// Reconciles a component once and reports in its status. Gives the time after which to come again, or nothing when only a
-    /// change of the component is worth it. What is remembered of the component makes the next run cheap.
-    pub async fn reconcile(&self, component: C) -> Option<Duration> {
-        reconcile(Arc::new(component), Arc::clone(&self.context)).await
-    }
-}
-
-/// What the reconciliations of a kind share, and the names of components that should be reconciled again.
-async fn context<C: Component>(
-    config: Config,
-    controller: &str,
-    renderer: Renderer,
-    metrics: Metrics,
-) -> Result<(Context, UnboundedReceiver<ComponentName>), OperatorError> {
-    let flow = FlowControl::counted(metrics.clone());
-    let client = connect(config.clone(), &flow);
-    let client = client.map_err(|error| OperatorError::Client(Box::new(error)))?;
-    let namespaces: Api<Namespace> = Api::all(client.clone());
-    let cluster = namespaces.get("kube-system").await;
-    let cluster = cluster.map_err(|error| OperatorError::Cluster(Box::new(error)))?;
-    let cluster = cluster.uid().unwrap_or_default();
-    let owners = OwnerScope::new(Names::shared(), &cluster, &C::kind(&()), &C::group(&()));
-    let (wake, woken) = tokio::sync::mpsc::unbounded_channel();
-    let context = Context {
-        identities: Identities::new(config, client.clone(), flow),
-        discovery: Discovery::new(client.clone()),
-        watches: Watches::new(client.clone(), owners.clone(), wake.clone()),
-        lookup_watches: LookupWatches::new(wake.clone()),
-        variable_watches: LookupWatches::new(wake),
-        fetcher: Fetcher::new(FetchOptions::default()).map_err(OperatorError::Fetcher)?,
-        renderer,
-        memories: Memories::default(),
-        events: Events::new(client.clone(), controller, None),
-        reconciliations: metrics.controller(controller),
-        client: NamedClient(client),
-        owners,
-        metrics,
-    };
-    Ok((context, woken))
 }

@@ -49,6 +49,11 @@ pub(super) struct OperatorArgs {
     #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=256))]
     concurrency: u16,
 
+    /// Service account in a component's namespace that everything is read and written as when the component names none; the
+    /// operator's own identity when left out.
+    #[arg(long, value_name = "NAME")]
+    default_service_account: Option<String>,
+
     #[command(flatten)]
     limits: LimitArgs,
 
@@ -117,6 +122,7 @@ pub(super) fn run(args: OperatorArgs) -> anyhow::Result<()> {
         lease_namespace,
         identity,
         concurrency,
+        default_service_account,
         limits,
         log,
         log_format,
@@ -124,6 +130,7 @@ pub(super) fn run(args: OperatorArgs) -> anyhow::Result<()> {
     init_telemetry(&log, log_format)?;
     let options = OperatorOptions {
         concurrency,
+        default_service_account,
         limits: limits.limits(),
         metrics_address,
         health_address,

@@ -1,19 +1,66 @@
 //! Removing a component with everything that it brought.
 
 use super::error::ReconcileError;
+use super::hooks::Point;
 use super::project::Outcome;
 use super::resource::Component;
 use super::run::Run;
 use super::{seed, stored};
-use crate::api::v1alpha1::DeletePolicy;
-use crate::dependents::{Desired, plan_deletion, served};
+use crate::api::v1alpha1::{DeletePolicy, InventoryItem};
+use crate::cluster::Resources;
+use crate::dependents::{Desired, Executor, plan_deletion, served};
+use kube::ResourceExt;
 use std::collections::HashSet;
+use std::time::Duration;
 
 /// Most rounds of deleting in one run.
 const MAX_ROUNDS: usize = 200;
 
 /// Deletes what can be deleted now. When nothing is waited for afterwards, everything is gone.
-pub(super) async fn delete<C: Component>(run: &mut Run<'_, C>) -> Result<Outcome, ReconcileError> {
+pub(super) async fn delete<C: Component>(
+    run: &mut Run<'_, C>,
+    interval: Duration,
+) -> Result<Outcome, ReconcileError> {
+    let result = take_away(run, interval).await;
+    // Whatever failed: what is in Secrets must not be told.
+    result.map_err(|error| run.memory.masks().fold(error, ReconcileError::masked))
+}
+
+async fn take_away<C: Component>(
+    run: &mut Run<'_, C>,
+    interval: Duration,
+) -> Result<Outcome, ReconcileError> {
+    run.heed_request();
+    let (references, kubeconfig) = run.references(interval, true).await?;
+    run.connect(kubeconfig).await?;
+    run.hooks(Point::PostRead, None, &references).await?;
+    run.check_dependants()?;
+    run.hooks(Point::PreDelete, None, &references).await?;
+    check_finalizers(run)?;
+    let outcome = delete_objects(run).await?;
+    if matches!(&outcome, Outcome::Deleting(waiting) if waiting.is_empty()) {
+        run.hooks(Point::PostDelete, None, &references).await?;
+    }
+    Ok(outcome)
+}
+
+/// Refuses as long as others hold the component: what they still need must not go.
+fn check_finalizers<C: Component>(run: &Run<'_, C>) -> Result<(), ReconcileError> {
+    let ours = run.owner.names().finalizer();
+    let finalizers = run.component.finalizers().iter();
+    let foreign = finalizers.filter(|finalizer| {
+        // The garbage collector removes its own when it has nothing to do.
+        let finalizer = finalizer.as_str();
+        finalizer != ours && finalizer != "foregroundDeletion" && finalizer != "orphan"
+    });
+    let finalizers: Vec<_> = foreign.cloned().collect();
+    if finalizers.is_empty() {
+        return Ok(());
+    }
+    Err(ReconcileError::ForeignFinalizers { finalizers })
+}
+
+async fn delete_objects<C: Component>(run: &mut Run<'_, C>) -> Result<Outcome, ReconcileError> {
     let nothing = Desired::default();
     for _ in 0..MAX_ROUNDS {
         let mut observed = run.observe(&nothing, &HashSet::new()).await?;
@@ -23,7 +70,8 @@ pub(super) async fn delete<C: Component>(run: &mut Run<'_, C>) -> Result<Outcome
             return Ok(Outcome::Deleting(plan.waiting));
         }
         // Before the first deletion: what runs the instances of others must go on running as long as they exist.
-        check_definitions(run).await?;
+        let resources = run.target.cluster.discovery.resources().await?;
+        check_definitions(&run.executor(), &run.status.inventory, &resources).await?;
         let (changes, result) = run.execute(&plan, &nothing).await;
         run.learn(&changes, &mut observed, &mut HashSet::new());
         run.finish(&nothing, &observed, &changes, &plan);
@@ -33,15 +81,17 @@ pub(super) async fn delete<C: Component>(run: &mut Run<'_, C>) -> Result<Outcome
 }
 
 /// Refuses if a definition that would be deleted has instances of others.
-async fn check_definitions<C: Component>(run: &Run<'_, C>) -> Result<(), ReconcileError> {
-    let resources = run.context.discovery.resources().await?;
-    let executor = run.executor();
-    for item in &run.status.inventory {
+pub(super) async fn check_definitions(
+    executor: &Executor<'_>,
+    inventory: &[InventoryItem],
+    resources: &Resources,
+) -> Result<(), ReconcileError> {
+    for item in inventory {
         let id = item.id();
         if item.delete_policy != DeletePolicy::Delete || id.kind != "CustomResourceDefinition" {
             continue;
         }
-        if let Some(definitions) = served(&resources, &item.key()) {
+        if let Some(definitions) = served(resources, &item.key()) {
             executor.check_unused(&id, definitions).await?;
         }
     }
@@ -52,7 +102,7 @@ async fn check_definitions<C: Component>(run: &Run<'_, C>) -> Result<(), Reconci
 pub(super) async fn finish<C: Component>(run: &mut Run<'_, C>) -> Result<(), ReconcileError> {
     let name = run.component_name();
     let context = run.context;
-    context.release(&name);
+    context.release(&name, Some(&run.target.cluster));
     if run.status.seed_secret.is_some() {
         seed::delete(run.component, context).await?;
     }

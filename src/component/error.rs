@@ -1,17 +1,21 @@
 //! Why a reconciliation failed.
 
 use super::identity::IdentityError;
+use super::kubeconfig::KubeConfigError;
 use super::mask::Mask;
 use crate::api::v1alpha1::{DurationError, VariableSourceKind};
 use crate::class::Class;
 use crate::cluster::{DiscoveryError, LookupError, RequestError};
 use crate::dependents::{ExecuteError, ObserveError, PrepareError, Refusal};
 use crate::source::SourceError;
-use whipstaff_generator::{DigestError, ErrorKind, ObjectId, RegistryError};
+use std::time::Duration;
+use whipstaff_generator::{DigestError, ErrorKind, Fault, ObjectId, RegistryError};
 use whipstaff_sops::KeyError;
 
 /// Most objects that one message names.
 const MAX_NAMED: usize = 5;
+/// When to look again for a ConfigMap or Secret that is missing, although no watch told of it.
+const MISSING_RETRY: Duration = Duration::from_secs(10);
 
 /// Why a reconciliation failed.
 #[derive(Debug, thiserror::Error)]
@@ -84,7 +88,50 @@ pub(crate) enum ReconcileError {
         report: String,
         class: Class,
         reason: &'static str,
+        fault: Option<Fault>,
     },
+    #[error("{}", list(missing.iter().cloned()))]
+    ReferencesMissing { missing: Vec<String> },
+    #[error("the {kind} `{name}`, which the component refers to, cannot be read")]
+    ReadReference {
+        kind: VariableSourceKind,
+        name: String,
+        #[source]
+        cause: RequestError,
+    },
+    #[error(
+        "the {kind} `{name}`, which the component refers to, is not given, and there is no cluster to read it from"
+    )]
+    ReferenceNotGiven {
+        kind: VariableSourceKind,
+        name: String,
+    },
+    #[error("the Secret `{name}` holds no usable kubeconfig")]
+    KubeConfig {
+        name: String,
+        #[source]
+        cause: KubeConfigError,
+    },
+    #[error("a {point} hook failed")]
+    Hook {
+        point: &'static str,
+        #[source]
+        cause: Box<dyn std::error::Error + Send + Sync>,
+    },
+    #[error("waiting for {}", list(waiting.iter().cloned()))]
+    Dependencies { waiting: Vec<String> },
+    #[error("the dependency {name} cannot be read")]
+    ReadDependency {
+        name: String,
+        #[source]
+        cause: RequestError,
+    },
+    #[error("it depends on itself: {cycle}")]
+    DependencyCycle { cycle: String },
+    #[error("waiting until these are gone, which depend on it: {}", list(dependants.iter().cloned()))]
+    DependedOn { dependants: Vec<String> },
+    #[error("nothing is deleted before these finalizers are removed: {}", list(finalizers.iter().map(|f| format!("`{f}`"))))]
+    ForeignFinalizers { finalizers: Vec<String> },
     #[error(transparent)]
     Identity(#[from] IdentityError),
     #[error(transparent)]
@@ -94,7 +141,11 @@ pub(crate) enum ReconcileError {
     #[error(transparent)]
     Generator(#[from] RegistryError),
     #[error("{report}")]
-    Render { report: String, kind: ErrorKind },
+    Render {
+        report: String,
+        kind: ErrorKind,
+        fault: Option<Fault>,
+    },
     #[error("rendering asks for more live objects after {rounds} rounds")]
     LookupRounds { rounds: usize },
     #[error("rendering was cut short")]
@@ -140,6 +191,8 @@ pub(crate) enum ReconcileError {
         #[source]
         cause: Box<kube::Error>,
     },
+    #[error("the component is gone")]
+    Gone,
     #[error("somebody else wrote the component's status meanwhile")]
     Overtaken,
     #[error("the objects did not settle in {rounds} rounds")]
@@ -155,14 +208,35 @@ impl ReconcileError {
         })
     }
 
+    /// What it says about trying again.
+    pub(crate) fn fault(&self) -> Option<Fault> {
+        match self {
+            Self::Masked { fault, .. } | Self::Render { fault, .. } => *fault,
+            Self::Hook { cause, .. } => Fault::of(&**cause),
+            Self::ReferencesMissing { .. } => Some(Fault::Retriable(Some(MISSING_RETRY))),
+            Self::Dependencies { .. }
+            | Self::DependedOn { .. }
+            | Self::ForeignFinalizers { .. } => Some(Fault::Retriable(None)),
+            _ => None,
+        }
+    }
+
     /// What kind of failure it is.
     pub(crate) fn class(&self) -> Class {
+        match self.fault() {
+            Some(Fault::Retriable(_)) => return Class::NotReady,
+            Some(Fault::Terminal) => return Class::Invalid,
+            None => {}
+        }
         match self {
+            Self::Hook { .. } => Class::Failed,
             Self::Fetch(error) => error.class(),
             Self::Masked { class, .. } => *class,
             Self::ReadCredentials { cause, .. }
             | Self::ReadKeys { cause, .. }
             | Self::ReadVariables { cause, .. }
+            | Self::ReadReference { cause, .. }
+            | Self::ReadDependency { cause, .. }
             | Self::Lookup(LookupError::Request { cause, .. })
             | Self::Observe(ObserveError::Read { cause, .. })
             | Self::Execute(ExecuteError::Write { cause, .. }) => request_class(cause),
@@ -175,10 +249,13 @@ impl ReconcileError {
             | Self::NoKeys { .. }
             | Self::VariablesMissing { .. }
             | Self::VariablesNotGiven { .. }
+            | Self::ReferenceNotGiven { .. }
             | Self::Prepare(PrepareError::UnknownKind { .. }) => Class::NotReady,
             Self::Duration { .. }
             | Self::Digest(_)
             | Self::UnusedOptions { .. }
+            | Self::KubeConfig { .. }
+            | Self::DependencyCycle { .. }
             | Self::Path { .. }
             | Self::Keys { .. }
             | Self::Decrypt { .. }
@@ -194,12 +271,29 @@ impl ReconcileError {
     /// The reason of conditions and events: one word, from a fixed set.
     pub(crate) fn reason(&self) -> &'static str {
         match self {
-            Self::Observe(_) | Self::Execute(_) | Self::Lookup(_)
+            Self::Observe(_)
+            | Self::Execute(_)
+            | Self::Lookup(_)
+            | Self::ReadReference { .. }
+            | Self::ReadDependency { .. }
                 if self.class() == Class::Denied =>
             {
                 "Denied"
             }
             Self::Masked { reason, .. } => reason,
+            Self::Render { .. } | Self::Hook { .. }
+                if matches!(self.fault(), Some(Fault::Retriable(_))) =>
+            {
+                "Retrying"
+            }
+            Self::Hook { .. } => "HookFailed",
+            Self::ReferencesMissing { .. } => "Retrying",
+            Self::ReadReference { .. } | Self::ReferenceNotGiven { .. } => "ReferencesUnavailable",
+            Self::KubeConfig { .. } => "InvalidKubeConfig",
+            Self::Dependencies { .. } | Self::ReadDependency { .. } => "DependencyNotReady",
+            Self::DependencyCycle { .. } => "DependencyCycle",
+            Self::DependedOn { .. } => "DependedOn",
+            Self::ForeignFinalizers { .. } => "DeletionBlocked",
             Self::Duration { .. } | Self::Digest(_) | Self::UnusedOptions { .. } => "InvalidSpec",
             Self::ReadVariables { .. }
             | Self::VariablesMissing { .. }
@@ -236,7 +330,7 @@ impl ReconcileError {
             }
             Self::Execute(_) | Self::Rounds { .. } => "ApplyFailed",
             Self::Discovery(_) | Self::Observe(_) | Self::Component { .. } => "ClusterUnavailable",
-            Self::Overtaken => "Overtaken",
+            Self::Overtaken | Self::Gone => "Overtaken",
         }
     }
 
@@ -251,6 +345,7 @@ impl ReconcileError {
             report,
             class: self.class(),
             reason: self.reason(),
+            fault: self.fault(),
         }
     }
 

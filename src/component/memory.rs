@@ -3,6 +3,8 @@
 use super::corrections::Corrections;
 use super::lookups::Asked;
 use super::mask::Mask;
+use super::place::Cluster;
+use super::references::KnownReferences;
 use super::render::Rendered;
 use super::seed::SeedKey;
 use super::variables::KnownVariables;
@@ -26,6 +28,10 @@ pub(crate) struct Memory {
     pub(crate) version: String,
     /// Variables out of ConfigMaps and Secrets.
     pub(crate) variables: Option<KnownVariables>,
+    /// What references lead to.
+    pub(crate) references: Option<KnownReferences>,
+    /// The cluster that objects were last applied on.
+    pub(crate) cluster: Option<Arc<Cluster>>,
     /// The files that were rendered last.
     pub(crate) sources: Sources,
     /// What was rendered last.
@@ -50,13 +56,26 @@ impl Memory {
     /// When something that was read has to be looked at again.
     pub(super) fn next(&self) -> Option<Instant> {
         let variables = self.variables.as_ref().map(|variables| variables.next);
-        variables.into_iter().chain(self.sources.next()).min()
+        let references = self.references.as_ref().map(|references| references.next);
+        let read = variables.into_iter().chain(references);
+        read.chain(self.sources.next()).min()
+    }
+
+    /// Forgets everything that was read, so that it is read anew.
+    pub(super) fn forget_reads(&mut self) {
+        self.variables = None;
+        self.references = None;
+        self.sources = Sources::default();
+        self.rendered = None;
+        self.asked = None;
+        self.live.clear();
     }
 
     /// What must not be told.
     pub(super) fn masks(&self) -> impl Iterator<Item = &Mask> {
         let variables = self.variables.iter().map(|known| &known.read.mask);
-        variables.chain(self.sources.masks())
+        let references = self.references.iter().map(|known| &known.read.mask);
+        variables.chain(references).chain(self.sources.masks())
     }
 }
 
@@ -194,11 +213,17 @@ impl Memories {
     }
 
     /// Forgets a component, at once or when its reconciliation is over.
-    pub(crate) fn forget(&self, uid: &str) {
+    pub(crate) fn forget(&self, uid: &str) -> Option<Memory> {
         let mut components = self.lock();
         match components.get_mut(uid) {
-            Some(place @ (Place::Taken | Place::Unwanted)) => *place = Place::Unwanted,
-            _ => drop(components.remove(uid)),
+            Some(place @ (Place::Taken | Place::Unwanted)) => {
+                *place = Place::Unwanted;
+                None
+            }
+            _ => match components.remove(uid) {
+                Some(Place::Here(memory)) => Some(*memory),
+                _ => None,
+            },
         }
     }
 

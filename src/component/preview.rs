@@ -6,6 +6,7 @@ use super::identity::Identities;
 use super::lookups::ask;
 use super::memory::Sources;
 use super::reconcile::now;
+use super::references::{References, read_references};
 use super::render::Renderer;
 use super::rendering::{Order, Outside, settle};
 use super::resource::Component;
@@ -84,10 +85,13 @@ pub(crate) async fn preview<C: Component>(
         objects: place.cluster.as_ref().map(|cluster| &cluster.objects),
     };
     let read = read_variables(component.variable_sources(), reader, &namespace).await?;
+    let wanted = component.references();
+    let referred = read_references(&wanted, wanted.len(), reader, &namespace, false).await?;
+    let inputs = (&*read.variables, &*referred.references);
     let mut sources = Sources::default();
-    let result = render(component, &options, &read.variables, place, &mut sources).await;
+    let result = render(component, &options, inputs, place, &mut sources).await;
     result.map_err(|error| {
-        let masks = sources.masks().chain([&read.mask]);
+        let masks = sources.masks().chain([&read.mask, &referred.mask]);
         masks.fold(error, ReconcileError::masked)
     })
 }
@@ -95,7 +99,7 @@ pub(crate) async fn preview<C: Component>(
 async fn render<C: Component>(
     component: &C,
     options: &PreviewOptions,
-    variables: &Variables,
+    (variables, references): (&Variables, &References),
     mut place: Place,
     sources: &mut Sources,
 ) -> Result<Preview, ReconcileError> {
@@ -112,6 +116,8 @@ async fn render<C: Component>(
         interval: INTERVAL,
         files: Some(&options.files),
         variables,
+        references,
+        names: place.owner.names(),
     };
     let renderer = Renderer::new(options.generators.clone(), options.limits);
     let wanted = Wanted::gather(component, &fetching, &renderer, sources).await?;

@@ -6,6 +6,7 @@ use crate::class::Class;
 use crate::dependents::Waiting;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use std::time::Duration;
+use whipstaff_generator::Fault;
 
 /// Longest message of a condition in bytes; the API server allows 32 KiB.
 const MAX_MESSAGE: usize = 4_096;
@@ -19,6 +20,8 @@ pub(crate) enum Outcome {
     Ready,
     /// Objects are about to be applied.
     Applying,
+    /// Objects of a new input are about to be applied over those of another one.
+    Restarting,
     /// Everything that could be done is done, and these objects are waited for.
     Waiting(Vec<Waiting>),
     /// Reconciliation is suspended.
@@ -59,7 +62,7 @@ pub(crate) fn project(
     now: &Time,
 ) -> ComponentStatus {
     match outcome {
-        Outcome::Applying | Outcome::Waiting(_) => {
+        Outcome::Applying | Outcome::Restarting | Outcome::Waiting(_) => {
             status.processing_since.get_or_insert_with(|| now.clone());
         }
         Outcome::Failed(_) => {}
@@ -98,9 +101,12 @@ fn verdict(status: &ComponentStatus, outcome: &Outcome, facts: Facts, now: &Time
             reconciling: false,
             stalled: false,
         },
-        Outcome::Applying => Verdict {
+        Outcome::Applying | Outcome::Restarting => Verdict {
             state: State::Processing,
-            reason: "Applying",
+            reason: match outcome {
+                Outcome::Restarting => "Restarting",
+                _ => "Applying",
+            },
             message: format!("applying {} objects", status.inventory.len()),
             ready: "Unknown",
             reconciling: true,
@@ -159,13 +165,19 @@ fn failed_verdict(error: &ReconcileError, facts: Facts) -> Verdict {
         (false, true) => State::Pending,
         (_, _) => State::Error,
     };
+    let reason = match error.reason() {
+        "Retrying" if facts.deleting => "DeletionRetrying",
+        reason => reason,
+    };
+    let is_retriable = matches!(error.fault(), Some(Fault::Retriable(_)));
+    let goes_on = outside || class == Class::Failed;
     Verdict {
         state,
-        reason: error.reason(),
+        reason,
         message: error.report(),
-        ready: "False",
-        reconciling: outside,
-        stalled: !outside,
+        ready: if is_retriable { "Unknown" } else { "False" },
+        reconciling: goes_on,
+        stalled: !goes_on,
     }
 }
 
@@ -214,7 +226,15 @@ fn conditions(
     if verdict.stalled {
         conditions.push(condition("Stalled", "True"));
     }
+    // What hooks set stays until hooks change it.
+    let domain = old.iter().filter(|condition| !is_own(&condition.type_));
+    conditions.extend(domain.cloned());
     conditions
+}
+
+/// Whether a type of condition is one that this projection writes.
+pub(crate) fn is_own(type_: &str) -> bool {
+    matches!(type_, "Ready" | "Reconciling" | "Stalled")
 }
 
 fn cut(message: &str) -> String {

@@ -1,9 +1,10 @@
 //! The reconciliation of one component, from its event to the time of the next one.
 
-use super::context::Context;
+use super::context::{Context, Defaults};
 use super::deletion;
 use super::error::ReconcileError;
 use super::gauges;
+use super::hooks::Hooks;
 use super::memory::Memory;
 use super::project::{Facts, Outcome, deadline, project};
 use super::resource::Component;
@@ -17,6 +18,7 @@ use kube::ResourceExt;
 use kube::runtime::events::EventType;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use whipstaff_generator::Fault;
 
 /// `spec.interval` when it is left out.
 const DEFAULT_INTERVAL: Duration = Duration::from_mins(10);
@@ -56,11 +58,13 @@ impl Default for Times {
 pub(crate) async fn reconcile<C: Component>(
     component: Arc<C>,
     context: Arc<Context>,
+    hooks: Arc<Hooks<C>>,
 ) -> Option<Duration> {
     let started = Instant::now();
     let uid = component.uid()?;
+    context.graph.update(&*component);
     let mut memory = context.memories.take(&uid)?;
-    let result = attempt(&*component, &context, &mut memory).await;
+    let result = attempt(&*component, &context, &hooks, &mut memory).await;
     let (outcome, delay) = match result {
         Ok(Done::Deleted) => (ReconcileOutcome::Deleted, None),
         Ok(Done::Next { outcome, delay }) => (outcome, delay),
@@ -82,11 +86,12 @@ pub(crate) async fn reconcile<C: Component>(
         context.metrics.forget(&uid);
     } else {
         gauges::update(&*component, &uid, &memory, &context.metrics);
+        let cluster = memory.cluster.clone();
         if !context.memories.put(&uid, memory) {
             // It is no longer ours: deleted meanwhile, or in the hands of another shard.
             let namespace = component.namespace().unwrap_or_default();
             context.metrics.forget(&uid);
-            context.release(&(namespace, component.name_any()));
+            context.release(&(namespace, component.name_any()), cluster.as_deref());
         }
     }
     delay
@@ -103,26 +108,28 @@ enum Done {
 async fn attempt<C: Component>(
     component: &C,
     context: &Context,
+    hooks: &Hooks<C>,
     memory: &mut Memory,
 ) -> Result<Done, ReconcileError> {
     let deleting = component.meta().deletion_timestamp.is_some();
     if deleting && !stored::has_finalizer(component, context) {
         return Ok(Done::Deleted);
     }
-    let (times, malformed) = match times(component) {
+    let (times, malformed) = match times(component, &context.defaults) {
         Ok(times) => (times, None),
         Err(error) => (Times::default(), Some(error)),
     };
-    let Some(mut run) = Run::new(component, context, memory).await? else {
-        return Ok(Done::Deleted);
-    };
+    let mut run = Run::new(component, context, hooks, memory)?;
     let outcome = match malformed {
-        _ if deleting => deletion::delete(&mut run).await,
+        _ if deleting => deletion::delete(&mut run, times.interval).await,
         _ if component.is_suspended() => Ok(Outcome::Suspended),
         Some(error) => Err(error),
         None => run.apply(times.interval).await,
     };
-    let outcome = outcome.unwrap_or_else(Outcome::Failed);
+    let outcome = match outcome {
+        Err(ReconcileError::Gone) => return Ok(Done::Deleted),
+        outcome => outcome.unwrap_or_else(Outcome::Failed),
+    };
     if deleting && matches!(&outcome, Outcome::Deleting(waiting) if waiting.is_empty()) {
         deletion::finish(&mut run).await?;
         return Ok(Done::Deleted);
@@ -190,8 +197,14 @@ fn next(
     memory: &mut Memory,
     now: &Time,
 ) -> Done {
-    memory.failures = match outcome {
-        Outcome::Failed(_) => memory.failures.saturating_add(1),
+    let fault = match outcome {
+        Outcome::Failed(error) => error.fault(),
+        _ => None,
+    };
+    memory.failures = match (outcome, fault) {
+        // What will pass by itself is no failure.
+        (Outcome::Failed(_), Some(Fault::Retriable(_))) => memory.failures,
+        (Outcome::Failed(_), _) => memory.failures.saturating_add(1),
         _ => 0,
     };
     let (outcome, delay) = match outcome {
@@ -201,7 +214,7 @@ fn next(
         ),
         Outcome::Suspended => (ReconcileOutcome::Unchanged, None),
         Outcome::Deleting(_) => (ReconcileOutcome::Waiting, Some(SAFETY_NET)),
-        Outcome::Applying | Outcome::Waiting(_) => {
+        Outcome::Applying | Outcome::Restarting | Outcome::Waiting(_) => {
             let left = deadline(status, times.timeout)
                 .and_then(|deadline| Duration::try_from(deadline.duration_since(now.0)).ok())
                 .filter(|left| !left.is_zero());
@@ -211,10 +224,17 @@ fn next(
                 Some(delay.min(until_fetch(memory, times.interval))),
             )
         }
-        Outcome::Failed(_) => (
-            ReconcileOutcome::Failed,
-            Some(backoff(memory.failures, times.retry_interval)),
-        ),
+        Outcome::Failed(_) => match fault {
+            Some(Fault::Retriable(delay)) => (
+                ReconcileOutcome::Waiting,
+                Some(delay.unwrap_or(times.retry_interval)),
+            ),
+            Some(Fault::Terminal) => (ReconcileOutcome::Failed, None),
+            None => (
+                ReconcileOutcome::Failed,
+                Some(backoff(memory.failures, times.retry_interval)),
+            ),
+        },
     };
     Done::Next { outcome, delay }
 }
@@ -235,7 +255,7 @@ fn backoff(failures: u32, limit: Duration) -> Duration {
         .min(limit.max(FIRST_RETRY))
 }
 
-fn times<C: Component>(component: &C) -> Result<Times, ReconcileError> {
+fn times<C: Component>(component: &C, defaults: &Defaults) -> Result<Times, ReconcileError> {
     let read = |field, text: Option<&DurationText>, default: Duration| match text {
         None => Ok(default),
         Some(text) => text
@@ -243,13 +263,22 @@ fn times<C: Component>(component: &C) -> Result<Times, ReconcileError> {
             .map_err(|cause| ReconcileError::Duration { field, cause }),
     };
     Ok(Times {
-        interval: read("interval", component.interval(), DEFAULT_INTERVAL)?.max(MIN_INTERVAL),
+        interval: read(
+            "interval",
+            component.interval(),
+            defaults.interval.unwrap_or(DEFAULT_INTERVAL),
+        )?
+        .max(MIN_INTERVAL),
         retry_interval: read(
             "retryInterval",
             component.retry_interval(),
-            DEFAULT_RETRY_INTERVAL,
+            defaults.retry_interval.unwrap_or(DEFAULT_RETRY_INTERVAL),
         )?,
-        timeout: read("timeout", component.timeout(), DEFAULT_TIMEOUT)?,
+        timeout: read(
+            "timeout",
+            component.timeout(),
+            defaults.timeout.unwrap_or(DEFAULT_TIMEOUT),
+        )?,
     })
 }
 

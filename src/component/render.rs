@@ -6,8 +6,8 @@ use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use whipstaff_generator::{
-    Capabilities, Composite, CompositePart, Detected, Digest, FileTree, Generated, Input, Limits,
-    LookupSnapshot, Prepared, Registry, Release, Seed, Transformed,
+    Capabilities, Composite, CompositePart, Detected, Digest, Fault, FileTree, Generated, Input,
+    Limits, LookupSnapshot, Prepared, Registry, Release, Seed, Transformed,
 };
 
 /// Most compiled file trees that are kept.
@@ -181,5 +181,6 @@ pub(super) fn failed(error: &whipstaff_generator::Error) -> ReconcileError {
     ReconcileError::Render {
         report: error.report(),
         kind: error.kind(),
+        fault: Fault::of(error),
     }
 }

@@ -192,7 +192,7 @@ impl<C: Component> Outside for Run<'_, C> {
     }
 
     async fn answer(&self, questions: &[LookupQuestion]) -> Result<LookupSnapshot, ReconcileError> {
-        ask(questions, &self.context.discovery, &self.objects).await
+        ask(questions, &self.target.cluster.discovery, &self.objects).await
     }
 }
 
@@ -207,6 +207,9 @@ impl<C: Component> Run<'_, C> {
         let is_known = self.status.input_digest.as_ref() == Some(&input);
         let rendered = self.rendered(&order, interval).await?;
         if !is_known {
+            // Whoever watches shall see at once that something is going on.
+            self.restarting = self.status.applied_generation.is_some();
+            self.unsaved |= self.restarting;
             self.status.processing_since = None;
             self.status.input_digest = Some(input);
         }
@@ -229,7 +232,7 @@ impl<C: Component> Run<'_, C> {
         order: &Order,
         interval: Duration,
     ) -> Result<Arc<Rendered>, ReconcileError> {
-        let resources = self.context.discovery.resources().await?;
+        let resources = self.target.cluster.discovery.resources().await?;
         let key = order.key(&resources.capabilities);
         let component = Digest::of(order.component.to_string().as_bytes());
         let mut lookups = LookupSnapshot::new();
@@ -245,7 +248,11 @@ impl<C: Component> Run<'_, C> {
         let context = self.context;
         let compiled = context.renderer.compile(&order.wanted).await?;
         let started = Instant::now();
-        let changes = self.context.lookup_watches.changes(&self.component_name());
+        let changes = self
+            .target
+            .cluster
+            .lookup_watches
+            .changes(&self.component_name());
         let capabilities = &resources.capabilities;
         let generated = settle(
             &context.renderer,
@@ -260,7 +267,7 @@ impl<C: Component> Run<'_, C> {
             generator, reason, ..
         } = compiled;
         self.context.metrics.rendered(&generator, started.elapsed());
-        self.remember_answers(&lookups, changes, &resources)?;
+        self.remember_answers(&lookups, changes, &resources);
         let rendered = Arc::new(Rendered {
             key,
             component,
@@ -282,11 +289,15 @@ impl<C: Component> Run<'_, C> {
         let Some(asked) = self.memory.asked.filter(|_| !questions.is_empty()) else {
             return Ok(None);
         };
-        let changes = self.context.lookup_watches.changes(&self.component_name());
+        let changes = self
+            .target
+            .cluster
+            .lookup_watches
+            .changes(&self.component_name());
         if asked.changes == changes && asked.at.elapsed() < interval {
             return Ok(None);
         }
-        let answers = ask(questions, &self.context.discovery, &self.objects).await?;
+        let answers = ask(questions, &self.target.cluster.discovery, &self.objects).await?;
         if digest(&answers) != asked.digest {
             return Ok(Some(answers));
         }
@@ -299,24 +310,15 @@ impl<C: Component> Run<'_, C> {
     }
 
     /// Remembers what was answered, and watches it. `changes` were counted before the first question.
-    fn remember_answers(
-        &mut self,
-        lookups: &LookupSnapshot,
-        changes: u64,
-        resources: &Resources,
-    ) -> Result<(), ReconcileError> {
+    fn remember_answers(&mut self, lookups: &LookupSnapshot, changes: u64, resources: &Resources) {
         self.memory.asked = Some(Asked {
             digest: digest(lookups),
             changes,
             at: Instant::now(),
         });
-        let account = self.component.service_account_name();
-        let client = self.context.identities.client(&self.namespace, account)?;
-        let identity = account.map(|account| format!("{}/{account}", self.namespace));
-        let wanted = watchable(lookups, &identity.unwrap_or_default(), resources);
-        let watches = &self.context.lookup_watches;
-        watches.require(&self.component_name(), &client, wanted);
-        Ok(())
+        let wanted = watchable(lookups, &self.target.identity, resources);
+        let watches = &self.target.cluster.lookup_watches;
+        watches.require(&self.component_name(), &self.target.client, wanted);
     }
 
     pub(super) fn component_name(&self) -> ComponentName {

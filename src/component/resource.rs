@@ -1,10 +1,11 @@
 //! What a custom resource must tell for its objects to be kept in a cluster.
 
+use super::references::{Reference, References};
 use super::spec;
 use super::variables::Variables;
 use crate::api::v1alpha1::{
-    self as api, ComponentStatus, Decryption, DurationText, Policies, Randomness, Source,
-    UrlSource, VariableSource,
+    self as api, ComponentStatus, Decryption, DependsOn, DurationText, KubeConfig, Policies,
+    Randomness, Source, UrlSource, VariableSource,
 };
 use k8s_openapi::NamespaceResourceScope;
 use kube::Resource;
@@ -65,6 +66,37 @@ pub trait Component:
 
     /// Parameters of the generator: the values of a Helm chart, for example.
     fn parameters(&self) -> Cow<'_, Map<String, Value>>;
+
+    /// ConfigMaps and Secrets in the resource's namespace that are loaded for [`parameters_with`](Self::parameters_with) and for hooks.
+    /// They are read as the resource's service account, and watched: a change of one is a change of the resource. One that is missing
+    /// is waited for. Default: none.
+    fn references(&self) -> Vec<Reference> {
+        Vec::new()
+    }
+
+    /// Parameters of the generator, with what [`references`](Self::references) lead to. Default: [`parameters`](Self::parameters),
+    /// without them.
+    ///
+    /// # Errors
+    /// When what is referred to is not what is expected.
+    fn parameters_with(
+        &self,
+        _references: &References,
+    ) -> Result<Cow<'_, Map<String, Value>>, Error> {
+        Ok(self.parameters())
+    }
+
+    /// The Secret with a kubeconfig for the cluster that objects are applied on. Default: the resource's own cluster.
+    ///
+    /// What would make the operator run a program, read a file, or trust anybody is refused.
+    fn kube_config(&self) -> Option<Reference> {
+        None
+    }
+
+    /// Resources that must be ready before anything is done for this one, and that are deleted after it. Default: none.
+    fn depends_on(&self) -> Vec<DependsOn> {
+        Vec::new()
+    }
 
     /// Where the generator's files come from. Default: it needs none.
     fn origin(&self) -> Origin<'_> {
@@ -191,6 +223,19 @@ pub trait Component:
     /// What may be done to objects that exist already, and to namespaces that do not.
     fn policies(&self) -> Policies {
         Policies::default()
+    }
+}
+
+/// Entries of a Secret that hold a kubeconfig when none is named.
+const KUBECONFIG_KEYS: [&str; 3] = ["value", "value.yaml", "value.yml"];
+
+impl From<&KubeConfig> for Reference {
+    fn from(config: &KubeConfig) -> Self {
+        let reference = Self::secret(&config.secret_ref.name);
+        match &config.secret_ref.key {
+            Some(key) => reference.key(key),
+            None => reference.fallback_keys(KUBECONFIG_KEYS),
+        }
     }
 }
 
@@ -365,6 +410,14 @@ impl Component for api::Component {
 
     fn is_suspended(&self) -> bool {
         self.spec.suspend
+    }
+
+    fn kube_config(&self) -> Option<Reference> {
+        self.spec.kube_config.as_ref().map(Reference::from)
+    }
+
+    fn depends_on(&self) -> Vec<DependsOn> {
+        self.spec.depends_on.clone()
     }
 
     fn policies(&self) -> Policies {

@@ -3,7 +3,9 @@
 use super::context::Context;
 use super::corrections::Corrections;
 use super::error::ReconcileError;
+use super::hooks::{Hooks, Point};
 use super::memory::Memory;
+use super::place::Target;
 use super::project::{Facts, Outcome, project};
 use super::reconcile::now;
 use super::render::Rendered;
@@ -16,18 +18,22 @@ use crate::api::v1alpha1::{ComponentStatus, MissingNamespacesPolicy};
 use crate::cluster::{Objects, Resource, Resources};
 use crate::dependents::{
     Change, Desired, Executor, IfUnseen, Observed, Observer, Outcome as Written, OwnerId, Plan,
-    Policies, PrepareError, PrepareOptions, Target, Waiting, namespaces, plan, preflight, prepare,
-    refresh, served, with_desired,
+    Policies, PrepareError, PrepareOptions, Target as Observable, Waiting, namespaces, plan,
+    preflight, prepare, refresh, served, with_desired,
 };
 use crate::events::Notice;
+use kube::Client;
 use kube::ResourceExt;
 use kube::runtime::events::EventType;
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
 use std::time::Duration;
 use whipstaff_generator::{ObjectId, Release};
 
 /// Most rounds of observing, planning and executing in one run.
-const MAX_ROUNDS: usize = 200;
+pub(super) const MAX_ROUNDS: usize = 200;
+/// Annotation of a component, after the reconciler's name: a new value asks for a run that remembers nothing.
+const RECONCILE_AT: &str = "reconcile-at";
 
 /// One run for one component.
 pub(super) struct Run<'a, C> {
@@ -36,43 +42,100 @@ pub(super) struct Run<'a, C> {
     pub(super) memory: &'a mut Memory,
     pub(super) status: ComponentStatus,
     pub(super) owner: OwnerId,
+    /// Code of the operator's own.
+    pub(super) hooks: &'a Hooks<C>,
+    /// Requests on the component's cluster, under its identity.
+    pub(super) local: Objects,
+    /// The client of the same.
+    pub(super) local_client: Client,
+    /// The component's identity as a key of shared watches.
+    pub(super) identity: String,
+    /// Where the objects are applied.
+    pub(super) target: Target,
+    /// Requests there.
     pub(super) objects: Objects,
     pub(super) namespace: String,
     /// Whether the status holds what must be stored before the first write of a dependent.
     pub(super) unsaved: bool,
+    /// Whether the input is another one than that of the last run.
+    pub(super) restarting: bool,
 }
 
 impl<'a, C: Component> Run<'a, C> {
-    /// Starts from the status that was written last, whoever wrote it. Nothing when the component is gone: the cache may not know
-    /// yet, and what is applied for a component without a finalizer would stay for ever.
-    pub(super) async fn new(
+    /// Starts from the status that was written last, whoever wrote it.
+    pub(super) fn new(
         component: &'a C,
         context: &'a Context,
+        hooks: &'a Hooks<C>,
         memory: &'a mut Memory,
-    ) -> Result<Option<Self>, ReconcileError> {
+    ) -> Result<Self, ReconcileError> {
         stored::learn(component, memory);
-        let deleting = component.meta().deletion_timestamp.is_some();
-        let applies = !deleting && !component.is_suspended();
-        if applies && !stored::ensure_finalizer(component, context, memory).await? {
-            return Ok(None);
-        }
         let namespace = component.namespace().unwrap_or_default();
-        let account = component.service_account_name();
-        Ok(Some(Self {
+        let local = Target::new(&context.local, &namespace, context.account(component))?;
+        Ok(Self {
             component,
             context,
+            hooks,
             status: memory.status.clone().unwrap_or_default(),
             owner: OwnerId::new(&context.owners, &namespace, &component.name_any()),
-            objects: context.identities.objects(&namespace, account)?,
+            local: local.objects.clone(),
+            local_client: local.client.clone(),
+            identity: local.identity.clone(),
+            objects: local.objects.clone(),
+            target: local,
             memory,
             namespace,
             unsaved: false,
-        }))
+            restarting: false,
+        })
     }
 
     /// The status as the run leaves it.
     pub(super) fn into_status(self) -> ComponentStatus {
         self.status
+    }
+
+    /// Finds the cluster that the objects are applied on. Until then it is the component's own.
+    pub(super) async fn connect(
+        &mut self,
+        kubeconfig: Option<Vec<u8>>,
+    ) -> Result<(), ReconcileError> {
+        let context = self.context;
+        if let Some(text) = kubeconfig {
+            let cluster = context.clusters.get(&text).await;
+            let cluster = cluster.map_err(|cause| {
+                let reference = self.component.kube_config();
+                let name = reference.map(|reference| reference.name().to_owned());
+                let name = name.unwrap_or_default();
+                ReconcileError::KubeConfig { name, cause }
+            })?;
+            // The kubeconfig is the identity there; the service account reads it.
+            self.target = Target::new(&cluster, "", None)?;
+            self.objects = self.target.objects.clone();
+        }
+        let before = self
+            .memory
+            .cluster
+            .replace(Arc::clone(&self.target.cluster));
+        if let Some(before) = before
+            && !Arc::ptr_eq(&before, &self.target.cluster)
+        {
+            before.forget(&self.component_name())?;
+            self.memory.live.clear();
+            self.memory.asked = None;
+        }
+        Ok(())
+    }
+
+    /// Heeds the annotation that asks for a run: whatever was remembered is looked at anew.
+    pub(super) fn heed_request(&mut self) {
+        let key = self.owner.names().key(RECONCILE_AT);
+        let asked = self.component.annotations().get(&key);
+        if asked == self.status.last_handled_reconcile_at.as_ref() {
+            return;
+        }
+        self.status.last_handled_reconcile_at = asked.cloned();
+        self.memory.forget_reads();
     }
 
     /// Fetches, renders and brings the cluster towards what is wanted.
@@ -83,23 +146,39 @@ impl<'a, C: Component> Run<'a, C> {
     }
 
     async fn bring_about(&mut self, interval: Duration) -> Result<Outcome, ReconcileError> {
+        self.heed_request();
+        let (references, kubeconfig) = self.references(interval, false).await?;
+        self.connect(kubeconfig).await?;
+        self.hooks(Point::PostRead, None, &references).await?;
+        if !stored::ensure_finalizer(self.component, self.context, self.memory).await? {
+            return Err(ReconcileError::Gone);
+        }
+        self.check_dependencies().await?;
         let variables = self.variables(interval).await?;
         let fetching = Fetching {
             fetcher: &self.context.fetcher,
-            secrets: SecretReader::of_cluster(&self.objects),
+            secrets: SecretReader::of_cluster(&self.local),
             namespace: &self.namespace,
             interval,
             files: None,
             variables: &variables,
+            references: &references,
+            names: self.owner.names(),
         };
         let context = self.context;
         let sources = &mut self.memory.sources;
         let wanted = Wanted::gather(self.component, &fetching, &context.renderer, sources).await?;
         self.status.source.clone_from(&wanted.source);
         let (rendered, release) = self.render(wanted, interval).await?;
+        let hooks = Some(&rendered);
+        self.hooks(Point::PreReconcile, hooks, &references).await?;
         let desired = self.prepare(&rendered, release).await?;
         self.record(&desired).await?;
-        self.settle(&desired).await
+        let outcome = self.settle(&desired).await?;
+        if matches!(outcome, Outcome::Ready) {
+            self.hooks(Point::PostReconcile, hooks, &references).await?;
+        }
+        Ok(outcome)
     }
 
     async fn prepare(
@@ -107,10 +186,10 @@ impl<'a, C: Component> Run<'a, C> {
         rendered: &Rendered,
         release: Release,
     ) -> Result<Desired, ReconcileError> {
-        let resources = self.context.discovery.resources().await?;
+        let resources = self.target.cluster.discovery.resources().await?;
         match self.prepare_with(rendered, release, &resources) {
             Err(PrepareError::UnknownKind { .. }) => {
-                let fresh = self.context.discovery.fresh_resources().await?;
+                let fresh = self.target.cluster.discovery.fresh_resources().await?;
                 Ok(self.prepare_with(rendered, release, &fresh)?)
             }
             other => Ok(other?),
@@ -131,7 +210,11 @@ impl<'a, C: Component> Run<'a, C> {
                 is_upgrade: release.is_upgrade,
                 revision: release.revision,
                 hooks: self.component.runs_hooks(),
-                adoption: self.component.policies().adoption.unwrap_or_default(),
+                adoption: self
+                    .context
+                    .policies(self.component)
+                    .adoption
+                    .unwrap_or_default(),
                 resources,
             },
         )
@@ -154,13 +237,25 @@ impl<'a, C: Component> Run<'a, C> {
             deleting: false,
             timeout: Duration::MAX,
         };
-        self.status = project(self.status.clone(), &Outcome::Applying, facts, &now());
+        let outcome = match self.restarting {
+            true => Outcome::Restarting,
+            false => Outcome::Applying,
+        };
+        self.status = project(self.status.clone(), &outcome, facts, &now());
         stored::write_status(self.component, self.context, self.memory, &self.status).await
     }
 
     async fn settle(&mut self, desired: &Desired) -> Result<Outcome, ReconcileError> {
-        self.watch(desired, None).await?;
-        let policies = self.component.policies();
+        // A watch is the operator's own: none is begun for an account that has yet to show that it may do anything at all.
+        let is_known = self
+            .status
+            .inventory
+            .iter()
+            .any(|item| !item.digest.is_empty());
+        if is_known || self.identity.is_empty() {
+            self.watch(desired, None).await?;
+        }
+        let policies = self.context.policies(self.component);
         let policies = Policies {
             create_namespaces: policies.missing_namespaces.unwrap_or_default()
                 == MissingNamespacesPolicy::Create,
@@ -237,7 +332,7 @@ impl<'a, C: Component> Run<'a, C> {
     pub(super) fn executor(&self) -> Executor<'_> {
         Executor {
             objects: &self.objects,
-            discovery: &self.context.discovery,
+            discovery: &self.target.cluster.discovery,
             owner: &self.owner,
             metrics: &self.context.metrics,
         }
@@ -330,14 +425,14 @@ impl<'a, C: Component> Run<'a, C> {
         let mut targets: Vec<_> = desired
             .objects
             .iter()
-            .map(|object| Target::of(object, unknown(&object.id)))
+            .map(|object| Observable::of(object, unknown(&object.id)))
             .collect();
         let wanted: HashSet<_> = desired
             .objects
             .iter()
             .map(|object| object.id.clone())
             .collect();
-        let resources = self.context.discovery.resources().await?;
+        let resources = self.target.cluster.discovery.resources().await?;
         for item in &self.status.inventory {
             let id = item.id();
             if wanted.contains(&id) {
@@ -345,53 +440,26 @@ impl<'a, C: Component> Run<'a, C> {
             }
             // A kind that is no longer served has no objects left.
             if let Some(resource) = served(&resources, &item.key()) {
-                targets.push(Target::new(id, resource.clone()));
+                targets.push(Observable::new(id, resource.clone()));
             }
         }
         let reader = Observer {
             objects: &self.objects,
-            watches: &self.context.watches,
+            watches: &self.target.cluster.watches,
             owner: &self.owner,
         };
         let mut observed = reader
             .observe(targets, &mut self.memory.live, written)
             .await?;
-        observed.missing_namespaces = self.missing_namespaces(desired, &observed).await?;
+        // The namespace of the component itself is there, but maybe not on another cluster.
+        let own = if self.is_local() {
+            &*self.namespace
+        } else {
+            ""
+        };
+        observed.missing_namespaces =
+            find_missing_namespaces(&self.objects, desired, &observed, own).await?;
         Ok(observed)
-    }
-
-    /// Namespaces that do not exist, among those that hold wanted objects which do not exist either.
-    async fn missing_namespaces(
-        &self,
-        desired: &Desired,
-        observed: &Observed,
-    ) -> Result<BTreeSet<String>, ReconcileError> {
-        let absent = desired
-            .objects
-            .iter()
-            .filter(|o| !observed.objects.contains_key(&o.id));
-        let candidates: BTreeSet<_> = absent
-            .map(|object| &object.id.namespace)
-            .filter(|namespace| desired.namespaces.contains(*namespace))
-            .filter(|namespace| **namespace != self.namespace)
-            .collect();
-        let mut missing = BTreeSet::new();
-        for namespace in candidates {
-            let id = ObjectId {
-                group: String::new(),
-                kind: "Namespace".to_owned(),
-                namespace: String::new(),
-                name: namespace.clone(),
-            };
-            let found = self.objects.read(&namespaces(), "", namespace).await;
-            if found
-                .map_err(|cause| ReconcileError::read(id, cause))?
-                .is_none()
-            {
-                missing.insert(namespace.clone());
-            }
-        }
-        Ok(missing)
     }
 
     /// Watches the kinds of all dependents. A kind that the component defines itself is watched once it has objects: a watch on a
@@ -401,7 +469,7 @@ impl<'a, C: Component> Run<'a, C> {
         desired: &Desired,
         observed: Option<&Observed>,
     ) -> Result<(), ReconcileError> {
-        let resources = self.context.discovery.resources().await?;
+        let resources = self.target.cluster.discovery.resources().await?;
         let exists = |id: &ObjectId| observed.is_some_and(|o| o.objects.contains_key(id));
         let mut kinds: BTreeSet<Resource> = desired
             .objects
@@ -415,16 +483,57 @@ impl<'a, C: Component> Run<'a, C> {
             .iter()
             .filter_map(|item| served(&resources, &item.key()));
         kinds.extend(recorded.cloned());
-        self.context
+        self.target
+            .cluster
             .watches
             .require(&(self.namespace.clone(), self.component.name_any()), &kinds);
         Ok(())
+    }
+
+    /// Whether objects are applied on the component's own cluster.
+    fn is_local(&self) -> bool {
+        Arc::ptr_eq(&self.target.cluster, &self.context.local)
     }
 
     pub(super) fn target_namespace(&self) -> &str {
         let target = self.component.target_namespace();
         target.unwrap_or(&self.namespace)
     }
+}
+
+/// Namespaces that do not exist, among those that hold wanted objects which do not exist either. `own` is one that certainly does.
+pub(super) async fn find_missing_namespaces(
+    objects: &Objects,
+    desired: &Desired,
+    observed: &Observed,
+    own: &str,
+) -> Result<BTreeSet<String>, ReconcileError> {
+    let absent = desired
+        .objects
+        .iter()
+        .filter(|o| !observed.objects.contains_key(&o.id));
+    let candidates: BTreeSet<_> = absent
+        .map(|object| &object.id.namespace)
+        .filter(|namespace| desired.namespaces.contains(*namespace))
+        .filter(|namespace| *namespace != own)
+        .collect();
+    let mut missing = BTreeSet::new();
+    for namespace in candidates {
+        let id = ObjectId {
+            group: String::new(),
+            kind: "Namespace".to_owned(),
+            namespace: String::new(),
+            name: namespace.clone(),
+        };
+        let found = objects.read(&namespaces(), "", namespace).await;
+        if found
+            .map_err(|cause| ReconcileError::read(id, cause))?
+            .is_none()
+        {
+            missing.insert(namespace.clone());
+        }
+    }
+    Ok(missing)
 }
 
 impl Corrections {

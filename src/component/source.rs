@@ -2,10 +2,12 @@
 
 use super::error::ReconcileError;
 use super::memory::{Fetched, Sources};
+use super::references::References;
 use super::resource::Origin;
 use super::secrets::SecretReader;
 use super::variables::Variables;
 use crate::api::v1alpha1::UrlSource;
+use crate::dependents::Names;
 use crate::source::{Artifact, Credentials, FetchRequest, Fetcher};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -27,6 +29,10 @@ pub(super) struct Fetching<'a> {
     pub(super) files: Option<&'a BTreeMap<String, Arc<FileTree>>>,
     /// Variables that were read beforehand.
     pub(super) variables: &'a Variables,
+    /// What references lead to.
+    pub(super) references: &'a References,
+    /// Everything that carries the reconciler's name.
+    pub(super) names: &'a Names,
 }
 
 impl Fetching<'_> {

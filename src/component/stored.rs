@@ -5,14 +5,16 @@
 //! starts from what is there. So an inventory never loses what another process recorded.
 
 use super::context::Context;
+use super::dependencies::Node;
 use super::error::ReconcileError;
+use super::hooks::extension;
 use super::memory::Memory;
 use super::reconcile::news;
 use super::resource::Component;
 use crate::api::v1alpha1::ComponentStatus;
 use kube::api::{Patch, PatchParams};
 use kube::{Api, ResourceExt};
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// Most attempts of one write when the component changes all the time.
 const MAX_ATTEMPTS: usize = 5;
@@ -21,11 +23,17 @@ const MAX_ATTEMPTS: usize = 5;
 pub(super) fn learn<C: Component>(component: &C, memory: &mut Memory) {
     let is_news = number(component) > memory.version.parse().ok();
     if memory.status.is_none() || is_news {
-        memory.status = Some(component.status().cloned().unwrap_or_default());
+        memory.status = Some(status_of(component));
         memory.version = component.resource_version().unwrap_or_default();
         // Whoever wrote it has told of it.
         memory.told = memory.status.as_ref().and_then(news);
     }
+}
+
+fn status_of<C: Component>(component: &C) -> ComponentStatus {
+    let mut status = component.status().cloned().unwrap_or_default();
+    status.extension = extension(component);
+    status
 }
 
 /// Versions of one object are numbers that grow.
@@ -144,7 +152,7 @@ pub(super) async fn write_status<C: Component>(
                 "uid": component.uid(),
                 "resourceVersion": memory.version,
             },
-            "status": status,
+            "status": whole(status),
         });
         let params = PatchParams::apply(context.owners.names().field_manager()).force();
         let answer = api(component, context)
@@ -152,7 +160,11 @@ pub(super) async fn write_status<C: Component>(
             .await;
         match answer {
             Ok(stored) => {
+                let is_news = memory.status.as_ref().map(readiness) != Some(readiness(status));
                 memory.status = Some(status.clone());
+                if is_news {
+                    context.graph.wake_dependants(&Node::of(component));
+                }
                 memory.version = stored.resource_version().unwrap_or_default();
                 return Ok(());
             }
@@ -160,9 +172,7 @@ pub(super) async fn write_status<C: Component>(
                 let Some(stored) = read(component, context).await? else {
                     return Err(ReconcileError::Overtaken);
                 };
-                if stored.status().cloned().unwrap_or_default()
-                    != memory.status.clone().unwrap_or_default()
-                {
+                if Some(&status_of(&stored)) != memory.status.as_ref() {
                     memory.status = None;
                     return Err(ReconcileError::Overtaken);
                 }
@@ -191,4 +201,24 @@ fn failed(verb: &'static str, cause: kube::Error) -> ReconcileError {
         verb,
         cause: Box::new(cause),
     }
+}
+
+/// What others that depend on a component look at.
+fn readiness(status: &ComponentStatus) -> Option<(&str, Option<i64>)> {
+    let mut conditions = status.conditions.iter();
+    let ready = conditions.find(|condition| condition.type_ == "Ready")?;
+    Some((&ready.status, ready.observed_generation))
+}
+
+/// The status with the fields that are the kind's own.
+fn whole(status: &ComponentStatus) -> Value {
+    let mut whole = serde_json::to_value(status).unwrap_or_default();
+    if let Value::Object(fields) = &mut whole {
+        let own = status
+            .extension
+            .iter()
+            .filter(|(_, value)| !value.is_null());
+        fields.extend(own.map(|(field, value)| (field.clone(), value.clone())));
+    }
+    whole
 }

@@ -6,9 +6,8 @@ use super::resource::Component;
 use super::run::Run;
 use super::secrets::{SecretEntries, SecretReader, entries};
 use crate::api::v1alpha1::{VariableSource, VariableSourceKind};
-use crate::cluster::{Resource, Versions, WatchedQuestion};
+use crate::cluster::{RequestError, Resource, Versions, WatchedQuestion};
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use whipstaff_generator::Digest;
@@ -83,7 +82,7 @@ pub(super) async fn read_variables(
     let mut versions = Vec::new();
     let mut digest = Digest::of_parts([]);
     for source in sources {
-        let Some(found) = find(source, reader, namespace).await? else {
+        let Some(found) = find_source(source, reader, namespace).await? else {
             versions.push((source.clone(), String::new()));
             continue;
         };
@@ -110,42 +109,31 @@ pub(super) async fn read_variables(
     })
 }
 
-struct Found {
-    entries: SecretEntries,
-    uid: String,
-    version: String,
+/// A ConfigMap or Secret as it was found.
+pub(super) struct Found {
+    pub(super) entries: SecretEntries,
+    pub(super) uid: String,
+    pub(super) version: String,
 }
 
-async fn find(
-    source: &VariableSource,
+/// Reads a ConfigMap or Secret; an error without a cause means that it is not given and that there is no cluster to ask.
+pub(super) async fn find(
+    kind: VariableSourceKind,
+    name: &str,
     reader: SecretReader<'_>,
     namespace: &str,
-) -> Result<Option<Found>, ReconcileError> {
-    let (kind, name) = (source.kind, source.name.clone());
-    if let Some(entries) = reader.given(kind, &name) {
+) -> Result<Option<Found>, Option<RequestError>> {
+    if let Some(entries) = reader.given(kind, name) {
         return Ok(Some(Found {
             entries: entries.clone(),
             uid: String::new(),
             version: String::new(),
         }));
     }
-    let Some(objects) = reader.objects else {
-        if source.optional {
-            return Ok(None);
-        }
-        return Err(ReconcileError::VariablesNotGiven { kind, name });
-    };
-    let object = objects.read(&resource(kind), namespace, &name).await;
-    let object = object.map_err(|cause| ReconcileError::ReadVariables {
-        kind,
-        name: name.clone(),
-        cause,
-    })?;
+    let objects = reader.objects.ok_or(None)?;
+    let object = objects.read(&resource(kind), namespace, name).await?;
     let Some(object) = object else {
-        if source.optional {
-            return Ok(None);
-        }
-        return Err(ReconcileError::VariablesMissing { kind, name });
+        return Ok(None);
     };
     let text = |field: &str| {
         let value = object
@@ -158,6 +146,41 @@ async fn find(
         uid: text("uid"),
         version: text("resourceVersion"),
     }))
+}
+
+async fn find_source(
+    source: &VariableSource,
+    reader: SecretReader<'_>,
+    namespace: &str,
+) -> Result<Option<Found>, ReconcileError> {
+    let (kind, name) = (source.kind, source.name.clone());
+    match find(kind, &name, reader, namespace).await {
+        Ok(None) if !source.optional => Err(ReconcileError::VariablesMissing { kind, name }),
+        Err(None) if source.optional => Ok(None),
+        Err(None) => Err(ReconcileError::VariablesNotGiven { kind, name }),
+        Err(Some(cause)) => Err(ReconcileError::ReadVariables { kind, name, cause }),
+        Ok(found) => Ok(found),
+    }
+}
+
+/// A ConfigMap or Secret as it can be watched, with the version that was read; an empty one for what is missing.
+pub(super) fn watched(
+    kind: VariableSourceKind,
+    name: &str,
+    version: &str,
+    namespace: &str,
+    identity: &str,
+) -> (WatchedQuestion, Versions) {
+    let question = WatchedQuestion {
+        identity: identity.to_owned(),
+        resource: resource(kind),
+        namespace: namespace.to_owned(),
+        name: name.to_owned(),
+        selector: String::new(),
+    };
+    let name = (namespace.to_owned(), name.to_owned());
+    let known = (!version.is_empty()).then(|| (name, version.to_owned()));
+    (question, Versions::from_iter(known))
 }
 
 /// The entries of a ConfigMap or Secret as the API server, or a manifest, has it.
@@ -197,7 +220,7 @@ impl<C: Component> Run<'_, C> {
         let sources = self.component.variable_sources();
         if sources.is_empty() {
             if self.memory.variables.take().is_some() {
-                self.watch_variables(&[])?;
+                self.watch_variables(&[]);
             }
             return Ok(Arc::default());
         }
@@ -213,17 +236,17 @@ impl<C: Component> Run<'_, C> {
         if let Some(known) = known {
             return Ok(Arc::clone(&known.read.variables));
         }
-        let reader = SecretReader::of_cluster(&self.objects);
+        let reader = SecretReader::of_cluster(&self.local);
         let read = match read_variables(sources, reader, &self.namespace).await {
             Ok(read) => read,
             Err(error) => {
                 // What is missing is waited for.
                 let missing: Vec<_> = sources.iter().map(|s| (s.clone(), String::new())).collect();
-                self.watch_variables(&missing)?;
+                self.watch_variables(&missing);
                 return Err(error);
             }
         };
-        self.watch_variables(&read.versions)?;
+        self.watch_variables(&read.versions);
         let variables = Arc::clone(&read.variables);
         self.memory.variables = Some(KnownVariables {
             of: sources.to_vec(),
@@ -235,28 +258,17 @@ impl<C: Component> Run<'_, C> {
     }
 
     /// Watches the objects that variables come from, as whoever reads them.
-    fn watch_variables(&self, versions: &[(VariableSource, String)]) -> Result<(), ReconcileError> {
-        let account = self.component.service_account_name();
-        let client = self.context.identities.client(&self.namespace, account)?;
-        let identity = account.map(|account| format!("{}/{account}", self.namespace));
-        let watched = versions.iter().map(|(source, version)| {
-            let question = WatchedQuestion {
-                identity: identity.clone().unwrap_or_default(),
-                resource: resource(source.kind),
-                namespace: self.namespace.clone(),
-                name: source.name.clone(),
-                selector: String::new(),
-            };
-            let name = (self.namespace.clone(), source.name.clone());
-            let known = (!version.is_empty()).then(|| (name, version.clone()));
-            (question, Versions::from_iter(known))
+    fn watch_variables(&self, versions: &[(VariableSource, String)]) {
+        let versions = versions.iter().map(|(source, version)| {
+            let VariableSource { kind, name, .. } = source;
+            watched(*kind, name, version, &self.namespace, &self.identity)
         });
-        let watched: BTreeMap<_, _> = watched.collect();
-        let name = self.component_name();
-        self.context
-            .variable_watches
-            .require(&name, &client, watched);
-        Ok(())
+        let watches = &self.context.variable_watches;
+        watches.require(
+            &self.component_name(),
+            &self.local_client,
+            versions.collect(),
+        );
     }
 }
 
@@ -264,6 +276,7 @@ impl<C: Component> Run<'_, C> {
 mod tests {
     use super::*;
     use serde_json::json;
+    use std::collections::BTreeMap;
 
     fn source(kind: VariableSourceKind, name: &str, optional: bool) -> VariableSource {
         VariableSource {

@@ -26,6 +26,8 @@ pub(crate) struct Wanted {
     pub(crate) pipeline: Pipeline,
     /// Parameters.
     pub(crate) parameters: Map<String, Value>,
+    /// Digest of annotations and references, if there are any: they are input, whether a template makes use of them or not.
+    extras: Option<Digest>,
     /// Namespace that is rendered for.
     pub(crate) namespace: String,
     /// Name that is rendered for.
@@ -65,6 +67,9 @@ impl Wanted {
         let pipeline = component
             .pipeline_with(fetching.variables)
             .map_err(|error| failed(&error))?;
+        let parameters = component
+            .parameters_with(fetching.references)
+            .map_err(|error| failed(&error))?;
         let nothing = Map::new();
         let mut parts = component.parts();
         if parts.is_empty() {
@@ -99,7 +104,8 @@ impl Wanted {
         Ok(Self {
             parts: wanted,
             pipeline,
-            parameters: component.parameters().into_owned(),
+            parameters: parameters.into_owned(),
+            extras: extras(component, fetching),
             namespace: namespace.unwrap_or(fetching.namespace).to_owned(),
             name: component.target_name().unwrap_or(&name).to_owned(),
             source,
@@ -128,6 +134,11 @@ impl Wanted {
         if !self.pipeline.is_empty() {
             all.push(pipeline.as_bytes());
         }
+        all.extend(
+            self.extras
+                .iter()
+                .map(|extras| extras.as_bytes().as_slice()),
+        );
         Digest::of_parts(all)
     }
 
@@ -164,6 +175,30 @@ impl WantedPart {
         }
         texts
     }
+}
+
+/// Annotations of tools that begin so change without anybody wanting anything.
+const BOOKKEEPING: &str = "kubectl.kubernetes.io/";
+
+fn extras<C: Component>(component: &C, fetching: &Fetching<'_>) -> Option<Digest> {
+    let references = fetching.references;
+    let is_bookkeeping = |key: &str| {
+        let name = key.split_once('/').map(|(name, _)| name);
+        key.starts_with(BOOKKEEPING) || name == Some(fetching.names.name())
+    };
+    let annotations = component.annotations().iter();
+    let annotations: Vec<_> = annotations
+        .filter(|(key, _)| !is_bookkeeping(key))
+        .flat_map(|(key, value)| [key.as_bytes(), value.as_bytes()])
+        .collect();
+    if annotations.is_empty() && references.is_empty() {
+        return None;
+    }
+    let references = references.digest();
+    let all = annotations
+        .into_iter()
+        .chain([references.as_bytes().as_slice()]);
+    Some(Digest::of_parts(all))
 }
 
 async fn fetch(

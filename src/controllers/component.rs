@@ -1,7 +1,7 @@
 //! The watch loop of components.
 
 use crate::cluster::ComponentName;
-use crate::component::{Component, Context, reconcile};
+use crate::component::{Component, Context, Graph, Hooks, reconcile};
 use futures::{StreamExt, TryStreamExt};
 use kube::runtime::controller::{Action, Config};
 use kube::runtime::reflector::ObjectRef;
@@ -9,7 +9,7 @@ use kube::runtime::{
     Controller, Predicate, PredicateConfig, WatchStreamExt, predicates, reflector, watcher,
 };
 use kube::{Api, ResourceExt};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,7 +26,8 @@ const DEBOUNCE: Duration = Duration::from_millis(50);
 /// `woken` brings the components whose dependents changed. Changes of a component's own status wake nobody.
 pub(crate) async fn run_components<C: Component>(
     context: Arc<Context>,
-    woken: UnboundedReceiver<(String, String)>,
+    hooks: Arc<Hooks<C>>,
+    woken: UnboundedReceiver<ComponentName>,
     shard_selector: &str,
     concurrency: u16,
     stop: CancellationToken,
@@ -43,6 +44,7 @@ pub(crate) async fn run_components<C: Component>(
         watcher::Config::default().labels(shard_selector),
     )
     .default_backoff()
+    .inspect_ok(follow(context.graph.clone()))
     .inspect_ok(move |event| {
         for (uid, name) in present.gone(event) {
             keeper.forget(&uid, &name);
@@ -65,9 +67,12 @@ pub(crate) async fn run_components<C: Component>(
         .reconcile_on(woken)
         .graceful_shutdown_on(stop.cancelled_owned())
         .run(
-            |component, context| async {
-                let delay = reconcile(component, context).await;
-                Ok::<_, Infallible>(delay.map_or_else(Action::await_change, Action::requeue))
+            move |component, context| {
+                let hooks = Arc::clone(&hooks);
+                async move {
+                    let delay = reconcile(component, context, hooks).await;
+                    Ok::<_, Infallible>(delay.map_or_else(Action::await_change, Action::requeue))
+                }
             },
             |_, never, _| -> Action { match *never {} },
             context,
@@ -78,6 +83,24 @@ pub(crate) async fn run_components<C: Component>(
             }
         })
         .await;
+}
+
+/// Keeps the graph of dependencies up to date with what is watched.
+fn follow<C: Component>(graph: Graph) -> impl FnMut(&watcher::Event<C>) {
+    let mut listed = BTreeSet::new();
+    move |event| match event {
+        watcher::Event::Init => listed.clear(),
+        watcher::Event::InitApply(component) => {
+            listed.insert((
+                component.namespace().unwrap_or_default(),
+                component.name_any(),
+            ));
+            graph.update(component);
+        }
+        watcher::Event::InitDone => graph.retain::<C>(&std::mem::take(&mut listed)),
+        watcher::Event::Apply(component) => graph.update(component),
+        watcher::Event::Delete(component) => graph.remove(component),
+    }
 }
 
 /// The components that a watch has shown, to tell when one is gone.

@@ -2,7 +2,8 @@ use crate::world::World;
 use k8s_openapi::api::core::v1::Secret;
 use serde_json::json;
 use std::collections::BTreeMap;
-use whipstaff::{Reconciler, default_generators};
+use whipstaff::Reconciler;
+use whipstaff::api::v1alpha1::Component;
 use whipstaff_test_support::shared;
 
 const TEMPLATE: &str = "apiVersion: v1\nkind: Secret\nmetadata: {name: {{ .Release.Name }}}\nstringData:\n  password: {{ randAlphaNum 24 }}\n  id: {{ uuidv4 }}\n  time: {{ now | date \"2006-01-02T15:04:05\" | quote }}\n  revision: {{ .Release.Revision | quote }}\n  note: {{ .Values.note | default \"none\" }}\n";
@@ -58,7 +59,7 @@ async fn restarted_operator_renders_the_same_bytes() {
     let before = world.api::<Secret>().get("kept").await.unwrap();
     // A reconciler of its own knows nothing but what is stored.
     let component = world.components().get("kept").await.unwrap();
-    let reconciler = Reconciler::new(shared().await.config(), default_generators());
+    let reconciler = Reconciler::<Component>::default().connect(shared().await.config());
     reconciler.await.unwrap().reconcile(component).await;
     let after = world.api::<Secret>().get("kept").await.unwrap();
     assert_eq!(
@@ -79,7 +80,7 @@ async fn fidelity_makes_new_values_with_each_revision_and_no_sooner() {
     world.ready("fresh").await;
     let first = data(&world, "fresh").await;
     let component = world.components().get("fresh").await.unwrap();
-    let reconciler = Reconciler::new(shared().await.config(), default_generators());
+    let reconciler = Reconciler::<Component>::default().connect(shared().await.config());
     reconciler.await.unwrap().reconcile(component).await;
     assert_eq!(data(&world, "fresh").await, first);
     world.component("fresh", spec("second")).await;

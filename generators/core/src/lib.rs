@@ -21,6 +21,7 @@ mod composite;
 mod consulted;
 mod digest;
 mod error;
+mod fault;
 mod file_tree;
 mod generator;
 mod lookup;
@@ -34,6 +35,7 @@ pub use composite::{Composite, CompositePart, MAX_PARTS};
 pub use consulted::Consulted;
 pub use digest::{Digest, DigestError};
 pub use error::{Error, ErrorKind, Location};
+pub use fault::{Fault, Retriable, Terminal};
 pub use file_tree::{FileTree, FileTreeError, MAX_FILES, MAX_PATH_LENGTH, MAX_TREE_BYTES};
 pub use generator::{
     Generated, Generator, Hook, HookDeletePolicy, HookEvent, Input, Limits, Prepared, Release, Seed,

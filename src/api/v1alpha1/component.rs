@@ -8,7 +8,7 @@
 
 use super::generators::{DirectoryOptions, GeneratorPart, HelmOptions, KustomizeOptions};
 use super::transformers::{Image, Patch, Substitute};
-use super::{ComponentStatus, DurationText};
+use super::{ComponentStatus, DependsOn, DurationText, KubeConfig};
 use kube::{CustomResource, KubeSchema};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -55,6 +55,7 @@ use std::collections::BTreeMap;
 #[x_kube(validation = ("!has(self.generators) || self.generators.size() == 0 || !has(self.helm) || !has(self.helm.dialect) && !has(self.helm.includeCRDs) && !has(self.helm.kubeVersion) && !has(self.helm.apiVersions)", "with generators, helm may have hooks and randomness only: the rest stands in each of them"))]
 #[x_kube(validation = ("!has(oldSelf.targetNamespace) || has(self.targetNamespace) && self.targetNamespace == oldSelf.targetNamespace", "targetNamespace cannot be changed or removed once it is set"))]
 #[x_kube(validation = ("!has(oldSelf.targetName) || has(self.targetName) && self.targetName == oldSelf.targetName", "targetName cannot be changed or removed once it is set"))]
+#[x_kube(validation = ("has(oldSelf.kubeConfig) == has(self.kubeConfig)", "kubeConfig cannot be added or removed: the objects would stay where they are"))]
 pub struct ComponentSpec {
     /// Where the files come from.
     pub source: Source,
@@ -174,11 +175,21 @@ pub struct ComponentSpec {
     )]
     pub target_name: Option<String>,
 
-    /// Service account in the Component's namespace that everything is read and written as. Default is the operator's own
-    /// identity.
+    /// Service account in the Component's namespace that everything is read and written as. Default is the operator's default
+    /// service account, or else its own identity. With `kubeConfig` it is who reads the kubeconfig, and everything else in the
+    /// Component's own cluster.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 253))]
     pub service_account_name: Option<String>,
+
+    /// Another cluster, which the objects are applied on. It cannot be added or removed afterwards.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kube_config: Option<KubeConfig>,
+
+    /// Resources that must be ready before anything is done for this one, and that are deleted after it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 64), extend("x-kubernetes-list-type" = "atomic"))]
+    pub depends_on: Vec<DependsOn>,
 
     /// How often the source is looked at again. Default is `10m`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -261,6 +272,17 @@ pub struct Policies {
     /// Default is `Create`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missing_namespaces: Option<MissingNamespacesPolicy>,
+}
+
+impl Policies {
+    /// These policies, with those of others where these say nothing.
+    #[must_use]
+    pub fn or(self, others: &Self) -> Self {
+        Self {
+            adoption: self.adoption.or(others.adoption),
+            missing_namespaces: self.missing_namespaces.or(others.missing_namespaces),
+        }
+    }
 }
 
 /// Whether objects that exist already are taken over: `Never`, `IfUnowned` or `Always`. An object counts as owned when it belongs to

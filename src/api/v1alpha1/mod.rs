@@ -3,6 +3,7 @@
 mod component;
 mod duration;
 mod generators;
+mod relations;
 mod status;
 mod transformers;
 
@@ -15,6 +16,7 @@ pub use generators::{
     Dialect, DirectoryOptions, GeneratorPart, HelmOptions, KustomizeOptions, LoadRestrictor,
     Randomness, Reorder, TemplateLanguage,
 };
+pub use relations::{DependsOn, KubeConfig, SecretKeyReference};
 pub use status::{
     ComponentStatus, DeletePolicy, GeneratorStatus, InventoryItem, LookedUp, Phase, SourceStatus,
     State,

@@ -4,10 +4,29 @@ use crate::status::Status;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use std::fmt;
 use whipstaff_generator::{ObjectId, ObjectKey};
 
 /// What was observed of a Component and of everything that it owns.
+///
+/// # Extensions
+/// A kind whose status has fields of its own flattens this one, and sets them in [hooks](crate::HookContext::set_status_field):
+///
+/// ```
+/// use schemars::JsonSchema;
+/// use serde::{Deserialize, Serialize};
+/// use whipstaff::api::v1alpha1::ComponentStatus;
+///
+/// #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default)]
+/// #[serde(rename_all = "camelCase")]
+/// struct CacheStatus {
+///     #[serde(flatten)]
+///     common: ComponentStatus,
+///     #[serde(default, skip_serializing_if = "Option::is_none")]
+///     endpoint: Option<String>,
+/// }
+/// ```
 #[derive(JsonSchema, Serialize, Deserialize, Debug, Clone, PartialEq, Default)]
 #[serde(rename_all = "camelCase")]
 pub struct ComponentStatus {
@@ -61,10 +80,18 @@ pub struct ComponentStatus {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub processing_since: Option<Time>,
 
+    /// Value of the annotation `whipstaff.dev/reconcile-at` that was heeded last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_handled_reconcile_at: Option<String>,
+
     /// Every object that the Component owns.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub inventory: Vec<InventoryItem>,
+
+    /// Fields of a kind's status that are not these; see [extensions](Self#extensions).
+    #[serde(skip)]
+    pub(crate) extension: Map<String, Value>,
 }
 
 /// What was fetched.

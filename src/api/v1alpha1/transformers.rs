@@ -151,7 +151,9 @@ pub struct VariableSource {
 }
 
 /// What variables come from: `ConfigMap` or `Secret`.
-#[derive(JsonSchema, Serialize, Deserialize, Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(
+    JsonSchema, Serialize, Deserialize, Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord,
+)]
 pub enum VariableSourceKind {
     /// A ConfigMap.
     ConfigMap,
