@@ -5,7 +5,7 @@
 //! prints the definition of its kind, for `kubectl apply -f -`.
 
 use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{Api, CustomResource, CustomResourceExt as _, Resource as _, ResourceExt as _};
+use kube::{Api, CustomResource, Resource as _, ResourceExt as _};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -21,7 +21,7 @@ use whipstaff::generator::{
 };
 use whipstaff::{
     Component, HookContext, HookError, Operator, OperatorOptions, Reconciler, Reference,
-    References, Retriable, Terminal,
+    References, Retriable, Terminal, crd_of,
 };
 
 /// ConfigMap that must be in the namespace of a database.
@@ -221,7 +221,7 @@ pub async fn run(config: kube::Config, stop: CancellationToken) -> anyhow::Resul
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
     if std::env::args().nth(1).as_deref() == Some("crd") {
-        let definition = serde_json::to_string_pretty(&Database::crd())?;
+        let definition = serde_json::to_string_pretty(&crd_of::<Database>())?;
         writeln!(std::io::stdout(), "{definition}")?;
         return Ok(());
     }

@@ -41,7 +41,7 @@ pub use component::{
     ChangeSet, Component, GeneratorOptions, HookContext, HookEditError, HookError, ObjectAction,
     ObjectChange, ObjectReconciler, ObjectsError, Origin, Part, Reference, References, Variables,
 };
-pub use crd::{crd_files, crds};
+pub use crd::{crd_files, crd_of, crds};
 pub use dependents::{NameError, Names};
 pub use http::ListenError;
 pub use lease::{LeaseError, LeaseOptions, lease_identity};

@@ -118,6 +118,12 @@ pub(crate) enum ReconcileError {
         #[source]
         cause: Box<dyn std::error::Error + Send + Sync>,
     },
+    #[error("the code of the operator panicked")]
+    Panicked,
+    #[error(
+        "the objects are rendered for {is}, and were applied for {was}: neither namespace nor name of the target can change"
+    )]
+    TargetMoved { was: String, is: String },
     #[error("waiting for {}", list(waiting.iter().cloned()))]
     Dependencies { waiting: Vec<String> },
     #[error("the dependency {name} cannot be read")]
@@ -229,7 +235,7 @@ impl ReconcileError {
             None => {}
         }
         match self {
-            Self::Hook { .. } => Class::Failed,
+            Self::Hook { .. } | Self::Panicked => Class::Failed,
             Self::Fetch(error) => error.class(),
             Self::Masked { class, .. } => *class,
             Self::ReadCredentials { cause, .. }
@@ -256,6 +262,7 @@ impl ReconcileError {
             | Self::UnusedOptions { .. }
             | Self::KubeConfig { .. }
             | Self::DependencyCycle { .. }
+            | Self::TargetMoved { .. }
             | Self::Path { .. }
             | Self::Keys { .. }
             | Self::Decrypt { .. }
@@ -287,6 +294,8 @@ impl ReconcileError {
                 "Retrying"
             }
             Self::Hook { .. } => "HookFailed",
+            Self::Panicked => "Panicked",
+            Self::TargetMoved { .. } => "InvalidSpec",
             Self::ReferencesMissing { .. } => "Retrying",
             Self::ReadReference { .. } | Self::ReferenceNotGiven { .. } => "ReferencesUnavailable",
             Self::KubeConfig { .. } => "InvalidKubeConfig",

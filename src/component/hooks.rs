@@ -8,10 +8,12 @@ use super::render::Rendered;
 use super::resource::Component;
 use super::run::Run;
 use crate::api::v1alpha1::ComponentStatus;
+use futures::FutureExt;
 use futures::future::BoxFuture;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::{Client, ResourceExt};
 use serde_json::{Map, Value, json};
+use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use whipstaff_generator::Generated;
 
@@ -319,7 +321,11 @@ impl<C: Component> Run<'_, C> {
         let hooks: Vec<_> = self.hooks.at(point).cloned().collect();
         for hook in hooks {
             let context = self.hook_context(rendered, references);
-            let result = hook(context.clone()).await;
+            let given = context.clone();
+            // One resource that a hook cannot cope with must not hold up the others.
+            let running = AssertUnwindSafe(async move { hook(given).await });
+            let result = running.catch_unwind().await;
+            let result = result.unwrap_or_else(|_| Err("it panicked".into()));
             self.take_over(&mut context.edits());
             result.map_err(|cause| ReconcileError::Hook {
                 point: point.as_str(),

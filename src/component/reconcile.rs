@@ -13,9 +13,11 @@ use super::stored;
 use crate::api::v1alpha1::{ComponentStatus, DurationText, State};
 use crate::events::Notice;
 use crate::metrics::ReconcileOutcome;
+use futures::FutureExt;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::ResourceExt;
 use kube::runtime::events::EventType;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use whipstaff_generator::Fault;
@@ -64,7 +66,13 @@ pub(crate) async fn reconcile<C: Component>(
     let uid = component.uid()?;
     context.graph.update(&*component);
     let mut memory = context.memories.take(&uid)?;
-    let result = attempt(&*component, &context, &hooks, &mut memory).await;
+    let attempted = attempt(&*component, &context, &hooks, &mut memory);
+    let result = AssertUnwindSafe(attempted).catch_unwind().await;
+    let result = result.unwrap_or_else(|_| {
+        // What was remembered may be half changed.
+        memory = Memory::default();
+        Err(ReconcileError::Panicked)
+    });
     let (outcome, delay) = match result {
         Ok(Done::Deleted) => (ReconcileOutcome::Deleted, None),
         Ok(Done::Next { outcome, delay }) => (outcome, delay),

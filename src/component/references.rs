@@ -380,8 +380,8 @@ mod tests {
         let by_key = Reference::secret("a").key("user");
         let by_fallback = Reference::secret("a").fallback_keys(["value", "value.yaml"]);
         let whole = Reference::secret("a");
-        let found = read(&[by_key.clone(), by_fallback.clone(), whole.clone()], false);
-        let found = found.await.unwrap();
+        let wanted = [by_key.clone(), by_fallback.clone(), whole.clone()];
+        let found = read(&wanted, false).await.unwrap();
         let references = &found.references;
         assert_eq!(references.text(&by_key), Some("admin"));
         assert_eq!(references.text(&by_fallback), Some("hunter2"));

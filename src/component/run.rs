@@ -14,7 +14,7 @@ use super::secrets::SecretReader;
 use super::source::Fetching;
 use super::stored;
 use super::wanted::Wanted;
-use crate::api::v1alpha1::{ComponentStatus, MissingNamespacesPolicy};
+use crate::api::v1alpha1::{ComponentStatus, MissingNamespacesPolicy, TargetStatus};
 use crate::cluster::{Objects, Resource, Resources};
 use crate::dependents::{
     Change, Desired, Executor, IfUnseen, Observed, Observer, Outcome as Written, OwnerId, Plan,
@@ -127,6 +127,27 @@ impl<'a, C: Component> Run<'a, C> {
         Ok(())
     }
 
+    /// Refuses another namespace or name than that of what was applied: references would break, and nobody would notice.
+    fn check_target(&mut self) -> Result<(), ReconcileError> {
+        let name = self.component.target_name().map(str::to_owned);
+        let target = TargetStatus {
+            namespace: self.target_namespace().to_owned(),
+            name: name.unwrap_or_else(|| self.component.name_any()),
+        };
+        let was_applied = !self.status.inventory.is_empty();
+        match self.status.target.replace(target.clone()) {
+            Some(was) if was_applied && was != target => {
+                let error = ReconcileError::TargetMoved {
+                    was: was.to_string(),
+                    is: target.to_string(),
+                };
+                self.status.target = Some(was);
+                Err(error)
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Heeds the annotation that asks for a run: whatever was remembered is looked at anew.
     pub(super) fn heed_request(&mut self) {
         let key = self.owner.names().key(RECONCILE_AT);
@@ -149,6 +170,7 @@ impl<'a, C: Component> Run<'a, C> {
         self.heed_request();
         let (references, kubeconfig) = self.references(interval, false).await?;
         self.connect(kubeconfig).await?;
+        self.check_target()?;
         self.hooks(Point::PostRead, None, &references).await?;
         if !stored::ensure_finalizer(self.component, self.context, self.memory).await? {
             return Err(ReconcileError::Gone);

@@ -184,7 +184,7 @@ async fn component_is_reconciled_by_its_shard_and_changes_hands_with_its_label()
     world.apply("mine", labels.clone(), spec("one")).await;
     tokio::time::sleep(Duration::from_secs(1)).await;
     let mine = world.components().get("mine").await.unwrap();
-    assert_eq!(mine.status, None);
+    assert_eq!(mine.status.and_then(|status| status.state), None);
     let second = Operator::start(&two, None).await;
     world.ready("mine").await;
 

@@ -6,7 +6,7 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomRe
 use kube::api::{DeleteParams, Patch, PatchParams};
 use kube::runtime::conditions::is_crd_established;
 use kube::runtime::wait::await_condition;
-use kube::{Api, CustomResourceExt, ResourceExt};
+use kube::{Api, ResourceExt};
 use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
@@ -28,7 +28,7 @@ async fn world(prefix: &str) -> World {
 }
 
 async fn start(client: kube::Client) {
-    let definition = Database::crd();
+    let definition = whipstaff::crd_of::<Database>();
     let definitions: Api<CustomResourceDefinition> = Api::all(client);
     let params = PatchParams::apply("test").force();
     let name = definition.name_any();

@@ -12,6 +12,7 @@ mod identity;
 mod kubeconfig;
 mod objects;
 mod requests;
+mod several;
 mod status;
 #[allow(dead_code, reason = "what all test binaries share")]
 #[path = "../reconcile/world.rs"]

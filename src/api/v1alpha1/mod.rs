@@ -19,7 +19,7 @@ pub use generators::{
 pub use relations::{DependsOn, KubeConfig, SecretKeyReference};
 pub use status::{
     ComponentStatus, DeletePolicy, GeneratorStatus, InventoryItem, LookedUp, Phase, SourceStatus,
-    State,
+    State, TargetStatus,
 };
 pub use transformers::{
     Image, Patch, PatchOptions, PatchTarget, Substitute, UndefinedVariable, VariableSource,

@@ -51,6 +51,10 @@ pub struct ComponentStatus {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<SourceStatus>,
 
+    /// What the objects are rendered for; it stays as long as there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<TargetStatus>,
+
     /// What renders the source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generator: Option<GeneratorStatus>,
@@ -104,6 +108,22 @@ pub struct SourceStatus {
     pub revision: String,
     /// SHA-256 of the archive.
     pub digest: String,
+}
+
+/// What objects are rendered for.
+#[derive(JsonSchema, Serialize, Deserialize, Debug, Clone, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct TargetStatus {
+    /// Namespace.
+    pub namespace: String,
+    /// Name.
+    pub name: String,
+}
+
+impl fmt::Display for TargetStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}/{}`", self.namespace, self.name)
+    }
 }
 
 /// A live object, or a list of them, that a template looked up.
