@@ -42,7 +42,7 @@ impl Corrected {
 impl Corrections {
     /// Counts the corrections among changes.
     pub(super) fn count(&mut self, changes: &[Change], now: Instant) {
-        for change in changes.iter().filter(|change| change.reason.is_drift()) {
+        for change in changes.iter().filter(|change| change.is_correction()) {
             self.corrected(&change.id, now);
         }
     }

@@ -176,8 +176,12 @@ pub(crate) enum ReconcileError {
     Discovery(#[from] DiscoveryError),
     #[error(transparent)]
     Prepare(#[from] PrepareError),
-    #[error("nothing was applied: {}", list(refusals.iter().map(|r| format!("{} {}", r.id, r.reason))))]
-    Refused { refusals: Vec<Refusal> },
+    #[error("{} was applied: {}", if *partly { "not everything" } else { "nothing" }, list(refusals.iter().map(|r| format!("{} {}", r.id, r.reason))))]
+    Refused {
+        refusals: Vec<Refusal>,
+        /// Whether anything is applied that stays.
+        partly: bool,
+    },
     #[error(
         "nothing was applied: the API server refuses {}",
         list(objects.iter().map(|(id, error)| refused(id, error)))
@@ -195,6 +199,10 @@ pub(crate) enum ReconcileError {
         #[source]
         cause: Box<kube::Error>,
     },
+    #[error("the component is gone")]
+    Gone,
+    #[error("somebody else wrote the component's status meanwhile")]
+    Overtaken,
     #[error("the objects did not settle in {rounds} rounds")]
     Rounds { rounds: usize },
 }
@@ -240,9 +248,9 @@ impl ReconcileError {
             | Self::Lookup(LookupError::Request { cause, .. })
             | Self::Observe(ObserveError::Read { cause, .. })
             | Self::Execute(ExecuteError::Write { cause, .. }) => request_class(cause),
-            Self::Execute(ExecuteError::ForeignInstance { .. }) | Self::Refused { .. } => {
-                Class::Conflict
-            }
+            Self::Execute(ExecuteError::ForeignInstance { .. })
+            | Self::Refused { .. }
+            | Self::Overtaken => Class::Conflict,
             Self::ForeignSeed { .. }
             | Self::Credentials { .. }
             | Self::KeysMissing { .. }
@@ -331,11 +339,15 @@ impl ReconcileError {
             Self::Lookup(_) => "LookupFailed",
             Self::Prepare(PrepareError::UnknownKind { .. }) => "KindNotServed",
             Self::Prepare(_) | Self::Preflight { .. } => "InvalidObject",
-            Self::Refused { refusals } => refused_reason(refusals),
+            Self::Refused { refusals, .. } => refused_reason(refusals),
             Self::Execute(ExecuteError::Immutable { .. }) => "ImmutableField",
             Self::Execute(ExecuteError::ForeignInstance { .. }) => "InUse",
+            Self::Execute(ExecuteError::Write { cause, .. }) if cause.is_invalid() => {
+                "InvalidObject"
+            }
             Self::Execute(_) | Self::Rounds { .. } => "ApplyFailed",
             Self::Discovery(_) | Self::Observe(_) | Self::Component { .. } => "ClusterUnavailable",
+            Self::Overtaken | Self::Gone => "Overtaken",
         }
     }
 

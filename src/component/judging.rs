@@ -92,7 +92,7 @@ impl<C: Component> Run<'_, C> {
 
     /// Tells of objects that were put right, each with what was wrong.
     pub(super) async fn tell_corrections(&mut self, changes: &[Change]) {
-        for change in changes.iter().filter(|change| change.reason.is_drift()) {
+        for change in changes.iter().filter(|change| change.is_correction()) {
             let mut note = format!("{} was put right: {}", change.id, change.reason);
             let judged = self.memory.judged.remove(&change.id);
             if let Some(judged) = judged.filter(|judged| !judged.what.is_empty()) {

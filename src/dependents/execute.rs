@@ -50,6 +50,13 @@ pub(crate) enum Outcome {
     Exists,
 }
 
+impl Change {
+    /// Whether somebody else's doing was put right.
+    pub(crate) fn is_correction(&self) -> bool {
+        self.reason.is_drift() && !matches!(self.outcome, Outcome::Exists)
+    }
+}
+
 /// A step that failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -187,15 +194,10 @@ impl Executor<'_> {
             }
         };
         if matches!(outcome, Outcome::Exists) {
-            tracing::info!(object = %id, "object is not as it was seen; looking again");
-            let reason = step.reason;
-            return Ok(Some(Change {
-                id,
-                reason,
-                outcome,
-            }));
+            tracing::debug!(object = %id, "object is not as it was seen; looking again");
+        } else {
+            tracing::info!(object = %id, action = verb(&step.action), reason = %step.reason, "wrote object");
         }
-        tracing::info!(object = %id, action = verb(&step.action), reason = %step.reason, "wrote object");
         Ok(Some(Change {
             id,
             reason: step.reason,

@@ -40,7 +40,7 @@ pub(crate) use fields::owned_fields;
 pub(crate) use inventory::{refresh, with_desired};
 pub use measure::Planning;
 pub use names::{NameError, Names};
-pub(crate) use observe::{ObserveError, Observer, Target};
+pub(crate) use observe::{IfUnseen, ObserveError, Observer, Target};
 pub(crate) use ownership::{OwnerId, OwnerScope};
 pub(crate) use plan::{
     Live, Observed, Plan, Policies, Reason, Refusal, RefusalCause, Waiting, plan,

@@ -12,9 +12,6 @@ use crate::metrics::Operation;
 use serde_json::{Value, json};
 use std::borrow::Cow;
 
-/// The resource version of no object: what is applied with it must not exist.
-const NO_VERSION: &str = "1";
-
 impl Executor<'_> {
     /// Creates an object, unless it exists: then nothing is written.
     pub(super) async fn create(&self, object: &DesiredObject) -> Result<Outcome, ExecuteError> {
@@ -23,22 +20,13 @@ impl Executor<'_> {
             let (resource, manifest) = (&object.resource, &object.manifest);
             let created = self
                 .objects
-                .create(resource, &id.namespace, manifest, self.manager());
+                .post(resource, &id.namespace, manifest, self.manager());
             created.await
         } else {
-            let mut manifest = (*object.manifest).clone();
-            set_version(&mut manifest, NO_VERSION);
-            let options = ApplyOptions {
-                force: false,
-                ..ApplyOptions::forced(self.manager())
-            };
-            let created = self.objects.apply(
-                &object.resource,
-                &id.namespace,
-                &id.name,
-                &manifest,
-                options,
-            );
+            let (resource, manifest) = (&object.resource, &object.manifest);
+            let created =
+                self.objects
+                    .create(resource, &id.namespace, &id.name, manifest, self.manager());
             created.await
         };
         match answer {

@@ -102,6 +102,7 @@ fn failures_that_a_person_must_mend_are_stalled_and_others_reconciling() {
             reason: "exists already".to_owned(),
             cause: RefusalCause::Owned,
         }],
+        partly: false,
     });
     let status = project(
         ComponentStatus::default(),

@@ -353,10 +353,7 @@ fn object_waits_for_what_it_depends_on() {
 
     let plan = plan_deletion(&inventory, &observed, &BTreeSet::new(), &[]);
     assert_eq!(plan.steps.len(), 1);
-    assert_eq!(
-        plan.waiting[0].reason,
-        "is deleted after ConfigMap apps/a"
-    );
+    assert_eq!(plan.waiting[0].reason, "is deleted after ConfigMap apps/a");
 }
 
 #[test]
