@@ -119,7 +119,7 @@ async fn later_wave_waits_for_the_earlier_ones_and_for_what_depends_on_it() {
     ];
     want(&world, "a", &objects, json!({})).await;
     let message = world.reason("c", "Progressing").await;
-    assert!(message.contains("Deployment.apps"), "{message}");
+    assert!(message.contains("waits for Deployment"), "{message}");
     let maps = world.api::<ConfigMap>();
     assert!(maps.get_opt("before").await.unwrap().is_some());
     for name in ["dependant", "after"] {
