@@ -8,6 +8,7 @@ use crate::class::Class;
 use crate::cluster::{DiscoveryError, LookupError, RequestError};
 use crate::dependents::{ExecuteError, ObserveError, PrepareError, Refusal};
 use crate::source::SourceError;
+use crate::status::{ExpressionError, HealthError};
 use std::time::Duration;
 use whipstaff_generator::{DigestError, ErrorKind, Fault, ObjectId, RegistryError};
 use whipstaff_sops::KeyError;
@@ -27,6 +28,10 @@ pub(crate) enum ReconcileError {
         #[source]
         cause: DurationError,
     },
+    #[error(transparent)]
+    Health(#[from] HealthError),
+    #[error("a dependency's `ready` cannot be used")]
+    DependencyReady(#[source] ExpressionError),
     #[error("`spec.source.url.digest` is malformed")]
     Digest(#[source] DigestError),
     #[error("the Secret `{name}` with the credentials cannot be read")]
@@ -251,6 +256,8 @@ impl ReconcileError {
             | Self::Prepare(PrepareError::UnknownKind { .. }) => Class::NotReady,
             Self::Duration { .. }
             | Self::Digest(_)
+            | Self::Health(_)
+            | Self::DependencyReady(_)
             | Self::UnusedOptions { .. }
             | Self::KubeConfig { .. }
             | Self::DependencyCycle { .. }
@@ -295,7 +302,11 @@ impl ReconcileError {
             Self::DependencyCycle { .. } => "DependencyCycle",
             Self::DependedOn { .. } => "DependedOn",
             Self::ForeignFinalizers { .. } => "DeletionBlocked",
-            Self::Duration { .. } | Self::Digest(_) | Self::UnusedOptions { .. } => "InvalidSpec",
+            Self::Duration { .. }
+            | Self::Digest(_)
+            | Self::Health(_)
+            | Self::DependencyReady(_)
+            | Self::UnusedOptions { .. } => "InvalidSpec",
             Self::ReadVariables { .. }
             | Self::VariablesMissing { .. }
             | Self::VariablesNotGiven { .. } => "VariablesUnavailable",

@@ -1,6 +1,7 @@
 //! What is remembered of a component between reconciliations. Losing it costs reads, never correctness.
 
 use super::corrections::Corrections;
+use super::health::KnownHealth;
 use super::lookups::Asked;
 use super::mask::Mask;
 use super::place::Cluster;
@@ -41,6 +42,8 @@ pub(crate) struct Memory {
     pub(crate) seed: Option<SeedKey>,
     /// Dependents as they were last read or written.
     pub(crate) live: HashMap<ObjectId, Live>,
+    /// How objects are judged.
+    pub(crate) health: KnownHealth,
     /// Objects that had to be put right.
     pub(crate) corrections: Corrections,
     /// Failures in a row.

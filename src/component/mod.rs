@@ -7,6 +7,7 @@ mod deletion;
 mod dependencies;
 mod error;
 mod gauges;
+mod health;
 mod hooks;
 mod identity;
 mod kubeconfig;

@@ -205,7 +205,8 @@ impl<'a, C: Component> Run<'a, C> {
         let (rendered, release) = self.render(wanted, interval).await?;
         let hooks = Some(&rendered);
         self.hooks(Point::PreReconcile, hooks, &references).await?;
-        let desired = self.prepare(&rendered, release).await?;
+        let mut desired = self.prepare(&rendered, release).await?;
+        self.judge(&mut desired)?;
         self.record(&desired).await?;
         let outcome = self.settle(&desired).await?;
         if matches!(outcome, Outcome::Ready) {

@@ -28,12 +28,12 @@ macro_rules! kind {
     ($kind:literal, $type:ident, $spec:ident) => {
         #[derive(CustomResource, Serialize, Deserialize, JsonSchema, Clone, Debug)]
         #[kube(
-                            group = "several.example.org",
-                            version = "v1",
-                            kind = $kind,
-                            namespaced,
-                            status = "ComponentStatus"
-                        )]
+                                            group = "several.example.org",
+                                            version = "v1",
+                                            kind = $kind,
+                                            namespaced,
+                                            status = "ComponentStatus"
+                                        )]
         #[serde(rename_all = "camelCase")]
         struct $spec {
             #[serde(flatten)]

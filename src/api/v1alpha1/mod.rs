@@ -3,6 +3,7 @@
 mod component;
 mod duration;
 mod generators;
+mod health;
 mod relations;
 mod status;
 mod transformers;
@@ -16,6 +17,7 @@ pub use generators::{
     Dialect, DirectoryOptions, GeneratorPart, HelmOptions, KustomizeOptions, LoadRestrictor,
     Randomness, Reorder, TemplateLanguage,
 };
+pub use health::HealthCheck;
 pub use relations::{DependsOn, KubeConfig, SecretKeyReference};
 pub use status::{
     ComponentStatus, DeletePolicy, GeneratorStatus, InventoryItem, LookedUp, Phase, SourceStatus,
