@@ -16,7 +16,7 @@ use super::source::Fetching;
 use super::variables::{Variables, read_variables};
 use super::wanted::Wanted;
 use crate::api::v1alpha1::ComponentStatus;
-use crate::cluster::{Discovery, Objects, Resources};
+use crate::cluster::{Discovery, FlowControl, Objects, Resources};
 use crate::dependents::{
     Desired, Names, OwnerId, OwnerScope, PrepareError, PrepareOptions, prepare,
 };
@@ -224,7 +224,8 @@ impl Place {
             None => None,
         };
         let account = component.service_account_name();
-        let objects = Identities::new(config, client.clone()).objects(&namespace, account)?;
+        let objects = Identities::new(config, client.clone(), FlowControl::default())
+            .objects(&namespace, account)?;
         Ok(Self {
             cluster: Some(Cluster {
                 discovery: Discovery::new(client),
