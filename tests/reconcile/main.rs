@@ -20,6 +20,7 @@ mod lookup;
 mod ownership;
 mod randomness;
 mod readiness;
+mod remote;
 mod upgrade;
 mod variables;
 mod world;
