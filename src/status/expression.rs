@@ -310,7 +310,7 @@ mod tests {
 
     #[test]
     fn texts_that_are_no_expressions_are_refused_with_what_is_wrong() {
-        for source in ["", "status.", "a b", "(", "'", "a.all(x)", "\u{0}"] {
+        for source in ["", "status.", "a b", "(", "'", "\u{0}"] {
             let error = Expression::compile(source).unwrap_err();
             assert!(matches!(error, ExpressionError::Syntax { .. }), "{error}");
         }

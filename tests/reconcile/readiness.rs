@@ -115,11 +115,7 @@ async fn kind_with_a_status_of_its_own_is_ready_when_its_expression_says_so() {
     };
     let up = "object.metadata.name != 'settings' || data.phase == 'Up'";
     world.component("settings", spec("Starting", up)).await;
-    let waiting = world
-        .wait("settings", |c| state(c) == Some(State::Processing))
-        .await;
-    let (reason, message) = condition(&waiting).unwrap();
-    assert_eq!(reason, "Progressing");
+    let message = world.reason("settings", "Progressing").await;
     assert!(
         message.contains("data.phase == 'Up'` is false"),
         "{message}"

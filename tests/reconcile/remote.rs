@@ -4,6 +4,7 @@ use kube::Api;
 use kube::api::{Patch, PatchParams};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
+use whipstaff::api::v1alpha1::Component;
 use whipstaff::{OperatorOptions, default_generators_with_remote, run_operator};
 use whipstaff_test_support::{eventually, shared};
 
@@ -30,10 +31,10 @@ async fn component(world: &World, name: &str, address: &str, shard: Option<&str>
 
 async fn message(world: &World, name: &str) -> String {
     let failed = |(reason, _): (String, String)| reason == "RenderFailed";
-    let component = eventually(&world.components(), name, |c| {
-        c.and_then(condition).is_some_and(failed)
-    });
-    condition(&component.await.unwrap()).unwrap().1
+    let components = world.components();
+    let has_failed = |c: Option<&Component>| c.and_then(condition).is_some_and(failed);
+    let component = eventually(&components, name, has_failed).await;
+    condition(&component.unwrap()).unwrap().1
 }
 
 #[tokio::test(flavor = "multi_thread")]
