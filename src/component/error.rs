@@ -3,6 +3,7 @@
 use super::identity::IdentityError;
 use super::kubeconfig::KubeConfigError;
 use super::mask::Mask;
+use super::spill::SpillError;
 use crate::api::v1alpha1::{DurationError, VariableSourceKind};
 use crate::class::Class;
 use crate::cluster::{DiscoveryError, LookupError, RequestError};
@@ -202,6 +203,12 @@ pub(crate) enum ReconcileError {
         #[source]
         cause: Box<kube::Error>,
     },
+    #[error("the inventory cannot be kept in the Secret `{name}`, or read from it")]
+    Inventory {
+        name: String,
+        #[source]
+        cause: SpillError,
+    },
     #[error("the component is gone")]
     Gone,
     #[error("somebody else wrote the component's status meanwhile")]
@@ -350,6 +357,7 @@ impl ReconcileError {
             }
             Self::Execute(_) | Self::Rounds { .. } => "ApplyFailed",
             Self::Discovery(_) | Self::Observe(_) | Self::Component { .. } => "ClusterUnavailable",
+            Self::Inventory { .. } => "InventoryUnavailable",
             Self::Overtaken | Self::Gone => "Overtaken",
         }
     }

@@ -28,6 +28,7 @@ mod secrets;
 mod seed;
 mod source;
 mod spec;
+mod spill;
 mod stored;
 mod variables;
 mod wanted;

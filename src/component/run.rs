@@ -69,7 +69,6 @@ impl<'a, C: Component> Run<'a, C> {
         hooks: &'a Hooks<C>,
         memory: &'a mut Memory,
     ) -> Result<Self, ReconcileError> {
-        stored::learn(component, memory);
         let namespace = component.namespace().unwrap_or_default();
         let local = Target::new(&context.local, &namespace, context.account(component))?;
         Ok(Self {
