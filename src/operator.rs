@@ -204,7 +204,7 @@ impl Operator {
             Box::pin(async move {
                 let concurrency = reconciler.concurrency;
                 let hooks = Arc::clone(&reconciler.hooks);
-                let context = Arc::new(reconciler.context(&shared, wake)?);
+                let context = Arc::new(reconciler.context(&shared, &wake)?);
                 run_components::<C>(context, hooks, woken, concurrency, stop).await;
                 Ok(())
             })

@@ -177,7 +177,9 @@ impl State {
             None => self.dependencies.remove(node),
         };
         if is_gone || is_new || !known.is_empty() {
-            known.iter().for_each(|dependency| self.wake(dependency));
+            for dependency in &known {
+                self.wake(dependency);
+            }
         }
         self.wake_all_dependants(node);
     }
@@ -245,7 +247,7 @@ impl<C: Component> Run<'_, C> {
             return Err(ReconcileError::DependencyCycle { cycle });
         }
         let mut waiting = Vec::new();
-        let mut watched = BTreeMap::new();
+        let mut questions = BTreeMap::new();
         for dependency in self.component.depends_on() {
             let node = Node::of_dependency(self.component, &dependency);
             let (api_version, kind) = kind_of::<C>(&dependency);
@@ -262,7 +264,7 @@ impl<C: Component> Run<'_, C> {
                 cause,
             })?;
             if !graph.contains(&node) {
-                watched.extend([question(&node, resource, &self.identity, found.as_ref())]);
+                questions.extend([question(&node, resource, &self.identity, found.as_ref())]);
             }
             let condition = dependency.ready.as_deref().unwrap_or("Ready");
             let problem = match &found {
@@ -272,7 +274,7 @@ impl<C: Component> Run<'_, C> {
             waiting.extend(problem.map(|problem| format!("{node}: {problem}")));
         }
         let watches = &self.context.dependency_watches;
-        watches.require(&self.component_name(), &self.local_client, watched);
+        watches.require(&self.component_name(), &self.local_client, questions);
         if waiting.is_empty() {
             return Ok(());
         }

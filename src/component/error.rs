@@ -287,7 +287,6 @@ impl ReconcileError {
             }
             Self::Hook { .. } => "HookFailed",
             Self::Panicked => "Panicked",
-            Self::TargetMoved { .. } => "InvalidSpec",
             Self::ReferencesMissing { .. } => "Retrying",
             Self::ReadReference { .. } | Self::ReferenceNotGiven { .. } => "ReferencesUnavailable",
             Self::KubeConfig { .. } => "InvalidKubeConfig",
@@ -295,7 +294,10 @@ impl ReconcileError {
             Self::DependencyCycle { .. } => "DependencyCycle",
             Self::DependedOn { .. } => "DependedOn",
             Self::ForeignFinalizers { .. } => "DeletionBlocked",
-            Self::Duration { .. } | Self::Digest(_) | Self::UnusedOptions { .. } => "InvalidSpec",
+            Self::Duration { .. }
+            | Self::Digest(_)
+            | Self::UnusedOptions { .. }
+            | Self::TargetMoved { .. } => "InvalidSpec",
             Self::ReadVariables { .. }
             | Self::VariablesMissing { .. }
             | Self::VariablesNotGiven { .. } => "VariablesUnavailable",

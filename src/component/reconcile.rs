@@ -91,7 +91,9 @@ pub(crate) async fn reconcile<C: Component>(
     context
         .reconciliations
         .reconciled(outcome, started.elapsed());
-    if outcome != ReconcileOutcome::Deleted {
+    if outcome == ReconcileOutcome::Deleted {
+        context.graph.remove(&*component);
+    } else {
         context.memories.put(&uid, memory);
     }
     gauges::update(&context);

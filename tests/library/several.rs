@@ -28,12 +28,12 @@ macro_rules! kind {
     ($kind:literal, $type:ident, $spec:ident) => {
         #[derive(CustomResource, Serialize, Deserialize, JsonSchema, Clone, Debug)]
         #[kube(
-                            group = "several.example.org",
-                            version = "v1",
-                            kind = $kind,
-                            namespaced,
-                            status = "ComponentStatus"
-                        )]
+                                                                    group = "several.example.org",
+                                                                    version = "v1",
+                                                                    kind = $kind,
+                                                                    namespaced,
+                                                                    status = "ComponentStatus"
+                                                                )]
         #[serde(rename_all = "camelCase")]
         struct $spec {
             #[serde(flatten)]
@@ -122,11 +122,11 @@ async fn create<C: Component>(world: &World, name: &str, spec: Value) {
     world.create::<C>(object).await;
 }
 
-async fn wait<C: Component>(world: &World, name: &str, state: State, word: &str) {
+async fn wait<C: Component>(world: &World, name: &str, state: State, text: &str) {
     let is = |component: Option<&C>| {
         let status = component.and_then(Component::status);
         let ready = status.and_then(|status| status.conditions.first());
-        let told = ready.is_some_and(|r| r.reason.contains(word) || r.message.contains(word));
+        let told = ready.is_some_and(|r| r.reason.contains(text) || r.message.contains(text));
         told && status.and_then(|status| status.state) == Some(state)
     };
     eventually(&world.api::<C>(), name, is).await;

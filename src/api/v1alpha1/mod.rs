@@ -16,7 +16,7 @@ pub use generators::{
     Dialect, DirectoryOptions, GeneratorPart, HelmOptions, KustomizeOptions, LoadRestrictor,
     Randomness, Reorder, TemplateLanguage,
 };
-pub use relations::{DependsOn, KubeConfig, SecretKeyReference};
+pub use relations::{DependsOn, KubeConfig, SecretKeyReference, ValuesSource};
 pub use status::{
     ComponentStatus, DeletePolicy, GeneratorStatus, InventoryItem, LookedUp, Phase, SourceStatus,
     State, TargetStatus,
