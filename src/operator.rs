@@ -4,7 +4,7 @@ use crate::api::v1alpha1 as api;
 use crate::cluster::ComponentName;
 use crate::component::Component;
 use crate::controllers::run_components;
-use crate::dependents::NameError;
+use crate::dependents::{NameError, Names};
 use crate::http::{AdminServer, ListenError, Readiness};
 use crate::inflate::SourceCharts;
 use crate::lease::{Candidate, Leadership, LeaseError, LeaseOptions};
@@ -43,7 +43,10 @@ pub struct OperatorOptions {
     /// Service account in a component's namespace that everything is read and written as when the component names none. Default: the
     /// operator's own identity.
     pub default_service_account: Option<String>,
-    /// The lease that one of several replicas must hold to work; none by default.
+    /// The shard whose components are reconciled: those with this value of the label `whipstaff.dev/shard`. By default those without
+    /// the label.
+    pub shard: Option<String>,
+    /// The lease that one of several replicas must hold to work; none by default. Every shard needs one of its own.
     pub leader_election: Option<LeaseOptions>,
 }
 
@@ -56,6 +59,7 @@ impl Default for OperatorOptions {
             limits: Limits::default(),
             metrics_address: None,
             health_address: None,
+            shard: None,
             default_service_account: None,
             leader_election: None,
         }
@@ -203,9 +207,11 @@ impl Operator {
         self.work.push(Box::new(move |shared, stop| {
             Box::pin(async move {
                 let concurrency = reconciler.concurrency;
+                let shard = shared.shard.clone();
                 let hooks = Arc::clone(&reconciler.hooks);
                 let context = Arc::new(reconciler.context(&shared, &wake)?);
-                run_components::<C>(context, hooks, woken, concurrency, stop).await;
+                let shard = shard_selector(context.owners.names(), shard.as_deref());
+                run_components::<C>(context, hooks, woken, &shard, concurrency, stop).await;
                 Ok(())
             })
         }));
@@ -234,6 +240,7 @@ impl Operator {
         let result = match options.leader_election.clone() {
             None => Box::pin(self.work(readiness, stop)).await,
             Some(lease) => {
+                // This client is not under flow control: whatever else has to wait, the lease is renewed in time.
                 let candidate = Candidate::new(self.client.clone(), lease)?;
                 // A replica that waits for the lease is ready: its turn may come at any time.
                 readiness.set(true);
@@ -255,8 +262,8 @@ impl Operator {
         readiness: Readiness,
         stop: CancellationToken,
     ) -> Result<(), OperatorError> {
-        let shared = Shared::new(self.config, self.client, self.metrics).await?;
-        let shared = Arc::new(shared);
+        let shared = Shared::new(self.config, self.metrics).await?;
+        let shared = Arc::new(shared.of_shard(self.options.shard));
         readiness.set(true);
         tracing::info!("operator started");
         let kinds = self.work.into_iter();
@@ -265,6 +272,15 @@ impl Operator {
         readiness.set(false);
         tracing::info!("operator stopped");
         result.map(|_| ())
+    }
+}
+
+/// Every component is in exactly one shard: the one that its label names, or the one of those without the label.
+fn shard_selector(names: &Names, shard: Option<&str>) -> String {
+    let label = names.key("shard");
+    match shard {
+        Some(name) => format!("{label}={name}"),
+        None => format!("!{label}"),
     }
 }
 

@@ -1,7 +1,7 @@
 //! What an operator does with one kind.
 
 use crate::api::v1alpha1::{self as api, Policies};
-use crate::cluster::{ComponentName, Discovery, LookupWatches, Watches};
+use crate::cluster::{ComponentName, Discovery, FlowControl, LookupWatches, Watches, connect};
 use crate::component::{
     Cluster, Clusters, Component, Context, Defaults, Graph, HookContext, HookError, Hooks,
     Identities, Memories, NamedClient, Point, Renderer, reconcile,
@@ -224,9 +224,7 @@ impl<C: Component> Reconciler<C> {
     /// # Errors
     /// [`OperatorError`] when the name is none, no client can be made or the cluster cannot be identified.
     pub async fn connect(self, config: Config) -> Result<Connected<C>, OperatorError> {
-        let client = Client::try_from(config.clone())
-            .map_err(|error| OperatorError::Client(Box::new(error)))?;
-        let shared = Shared::new(config, client, Metrics::new()).await?;
+        let shared = Shared::new(config, Metrics::new()).await?;
         let (wake, _) = tokio::sync::mpsc::unbounded_channel();
         Ok(Connected {
             hooks: Arc::clone(&self.hooks),
@@ -252,7 +250,7 @@ impl<C: Component> Reconciler<C> {
         );
         Ok(Context {
             local: Arc::new(local),
-            clusters: Clusters::new(owners.clone(), wake.clone()),
+            clusters: Clusters::new(owners.clone(), wake.clone(), shared.metrics.clone()),
             defaults: self.defaults,
             graph: shared.graph.clone(),
             variable_watches: LookupWatches::new(wake.clone()),
@@ -313,25 +311,26 @@ pub(crate) struct Shared {
     watches: Mutex<HashMap<String, Watches>>,
     /// The UID of the cluster of the resources.
     cluster: String,
+    pub(crate) shard: Option<String>,
 }
 
 impl Shared {
-    pub(crate) async fn new(
-        config: Config,
-        client: Client,
-        metrics: Metrics,
-    ) -> Result<Self, OperatorError> {
+    pub(crate) async fn new(config: Config, metrics: Metrics) -> Result<Self, OperatorError> {
+        let flow = FlowControl::counted(metrics.clone());
+        let client = connect(config.clone(), &flow);
+        let client = client.map_err(|error| OperatorError::Client(Box::new(error)))?;
         let namespaces: Api<Namespace> = Api::all(client.clone());
         let cluster = namespaces.get("kube-system").await;
         let cluster = cluster.map_err(|error| OperatorError::Cluster(Box::new(error)))?;
         Ok(Self {
-            identities: Identities::new(config, client.clone()),
+            identities: Identities::new(config, client.clone(), flow),
             discovery: Discovery::new(client.clone()),
             graph: Graph::default(),
             metrics,
             watches: Mutex::default(),
             cluster: cluster.uid().unwrap_or_default(),
             client,
+            shard: None,
         })
     }
 
@@ -346,5 +345,11 @@ impl Shared {
         let watches = Watches::new(self.client.clone(), owners.clone(), wake.clone());
         all.insert(name, watches.clone());
         watches
+    }
+
+    /// For the components of one shard.
+    pub(crate) fn of_shard(mut self, shard: Option<String>) -> Self {
+        self.shard = shard;
+        self
     }
 }

@@ -11,6 +11,9 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use whipstaff_generator::Limits;
 
+/// Longest name of a shard: the lease that is named after it must fit a name, too.
+const MAX_SHARD_BYTES: usize = 40;
+
 /// Arguments of `whipstaff operator`.
 #[derive(Debug, Args)]
 pub(super) struct OperatorArgs {
@@ -26,7 +29,11 @@ pub(super) struct OperatorArgs {
     #[arg(long)]
     leader_elect: bool,
 
-    /// Name of the lease.
+    /// Reconcile only components with this value of the label `whipstaff.dev/shard`; left out, only those without the label.
+    #[arg(long, value_name = "NAME", value_parser = label_value)]
+    shard: Option<String>,
+
+    /// Name of the lease; the name of the shard is appended.
     #[arg(long, default_value = "whipstaff", requires = "leader_elect")]
     lease_name: String,
 
@@ -90,12 +97,27 @@ impl LimitArgs {
     }
 }
 
+/// A value that a label may have, in lower case so that a lease can be named after it.
+fn label_value(text: &str) -> Result<String, String> {
+    let is_inner = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    let is_outer = |c: Option<char>| c.is_some_and(|c| c != '-' && is_inner(c));
+    let fits = is_outer(text.chars().next()) && is_outer(text.chars().last());
+    if fits && text.len() <= MAX_SHARD_BYTES && text.chars().all(is_inner) {
+        Ok(text.to_owned())
+    } else {
+        Err(format!(
+            "at most {MAX_SHARD_BYTES} lower-case letters, digits and dashes, with a letter or digit at both ends"
+        ))
+    }
+}
+
 /// Runs the operator until a signal comes.
 pub(super) fn run(args: OperatorArgs) -> anyhow::Result<()> {
     let OperatorArgs {
         metrics_address,
         health_address,
         leader_elect,
+        shard,
         lease_name,
         lease_namespace,
         identity,
@@ -114,8 +136,13 @@ pub(super) fn run(args: OperatorArgs) -> anyhow::Result<()> {
         health_address,
         leader_election: leader_elect.then(|| {
             let identity = lease_identity(identity.as_deref());
-            LeaseOptions::new(lease_namespace, lease_name, identity)
+            let lease = match &shard {
+                Some(shard) => format!("{lease_name}-{shard}"),
+                None => lease_name,
+            };
+            LeaseOptions::new(lease_namespace, lease, identity)
         }),
+        shard,
         ..OperatorOptions::default()
     };
     tokio::runtime::Runtime::new()?.block_on(async {

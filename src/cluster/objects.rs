@@ -186,6 +186,33 @@ impl Objects {
         .await
     }
 
+    /// Applies an object server-side that does not exist, under the name of a manager.
+    ///
+    /// # Errors
+    /// A conflict when it exists, whoever made it: then nothing is changed.
+    pub(crate) async fn create(
+        &self,
+        resource: &Resource,
+        namespace: &str,
+        name: &str,
+        manifest: &Value,
+        manager: &str,
+    ) -> Result<Value, RequestError> {
+        let mut manifest = manifest.clone();
+        if let Some(Value::Object(metadata)) = manifest.get_mut("metadata") {
+            // No object ever has this version: the API server takes it for a precondition that an object which exists does not meet.
+            metadata.insert("resourceVersion".to_owned(), Value::from("1"));
+        }
+        let params = PatchParams::apply(manager);
+        let patch = Patch::Apply(Redacted(&manifest));
+        self.send(
+            endpoint(resource, namespace)
+                .patch(name, &params, &patch)
+                .map_err(build)?,
+        )
+        .await
+    }
+
     /// Deletes an object if it still has this UID; its own dependents follow in the background. An object that is gone already is
     /// a success.
     pub(crate) async fn delete(

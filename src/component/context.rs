@@ -6,12 +6,13 @@ use super::place::{Cluster, Clusters};
 use super::render::Renderer;
 use super::resource::Component;
 use crate::api::v1alpha1::Policies;
-use crate::cluster::LookupWatches;
+use crate::cluster::{ComponentName, LookupWatches};
 use crate::dependents::OwnerScope;
 use crate::events::Events;
 use crate::metrics::{ControllerMetrics, Metrics};
 use crate::source::Fetcher;
 use kube::Client;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -51,6 +52,33 @@ pub(crate) struct Context {
 }
 
 impl Context {
+    /// Stops watching anything on behalf of a component, whose objects may be on another cluster.
+    pub(crate) fn release(&self, component: &ComponentName, other: Option<&Cluster>) {
+        for cluster in std::iter::once(&*self.local).chain(other) {
+            if let Err(error) = cluster.forget(component) {
+                tracing::debug!(%error, "watches are not released");
+            }
+        }
+        let watches = [
+            &self.variable_watches,
+            &self.reference_watches,
+            &self.dependency_watches,
+        ];
+        for watches in watches {
+            watches.require(component, &self.client.0, BTreeMap::new());
+        }
+    }
+
+    /// Forgets a component that is gone, or that another shard has now.
+    pub(crate) fn forget(&self, uid: &str, component: &ComponentName) {
+        let memory = self.memories.forget(uid);
+        self.metrics.forget(uid);
+        self.release(
+            component,
+            memory.and_then(|memory| memory.cluster).as_deref(),
+        );
+    }
+
     /// The service account that a component acts as, if it is not the operator itself.
     pub(crate) fn account<'a, C: Component>(&'a self, component: &'a C) -> Option<&'a str> {
         let own = component.service_account_name();

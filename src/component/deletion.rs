@@ -1,45 +1,20 @@
 //! Removing a component with everything that it brought.
 
-use super::context::Context;
 use super::error::ReconcileError;
 use super::hooks::Point;
 use super::project::Outcome;
 use super::resource::Component;
 use super::run::Run;
-use super::seed;
+use super::{seed, stored};
 use crate::api::v1alpha1::{DeletePolicy, InventoryItem};
 use crate::cluster::Resources;
 use crate::dependents::{Desired, Executor, plan_deletion, served};
-use kube::api::{Patch, PatchParams};
-use kube::{Api, ResourceExt};
-use serde_json::json;
-use std::collections::{BTreeMap, HashSet};
+use kube::ResourceExt;
+use std::collections::HashSet;
 use std::time::Duration;
 
 /// Most rounds of deleting in one run.
 const MAX_ROUNDS: usize = 200;
-
-/// Whether the component waits for us to remove its dependents.
-pub(super) fn has_finalizer<C: Component>(component: &C, context: &Context) -> bool {
-    let ours = context.owners.names().finalizer();
-    component
-        .finalizers()
-        .iter()
-        .any(|finalizer| finalizer == ours)
-}
-
-/// Adds the finalizer unless it is there.
-pub(super) async fn ensure_finalizer<C: Component>(
-    component: &C,
-    context: &Context,
-) -> Result<(), ReconcileError> {
-    if has_finalizer(component, context) {
-        return Ok(());
-    }
-    let mut finalizers = component.finalizers().to_vec();
-    finalizers.push(context.owners.names().finalizer().to_owned());
-    write_finalizers(component, context, &finalizers).await
-}
 
 /// Deletes what can be deleted now. When nothing is waited for afterwards, everything is gone.
 pub(super) async fn delete<C: Component>(
@@ -124,53 +99,14 @@ pub(super) async fn check_definitions(
 }
 
 /// Lets the component go.
-pub(super) async fn finish<C: Component>(run: &Run<'_, C>) -> Result<(), ReconcileError> {
+pub(super) async fn finish<C: Component>(run: &mut Run<'_, C>) -> Result<(), ReconcileError> {
     let name = run.component_name();
     let context = run.context;
-    run.target.cluster.forget(&name)?;
-    let watches = [
-        &context.variable_watches,
-        &context.reference_watches,
-        &context.dependency_watches,
-    ];
-    for watches in watches {
-        watches.require(&name, &context.client.0, BTreeMap::new());
-    }
+    context.release(&name, Some(&run.target.cluster));
     if run.status.seed_secret.is_some() {
         seed::delete(run.component, context).await?;
     }
-    let mut finalizers = run.component.finalizers().to_vec();
-    let ours = context.owners.names().finalizer();
-    finalizers.retain(|finalizer| finalizer != ours);
-    write_finalizers(run.component, context, &finalizers).await?;
+    stored::remove_finalizer(run.component, context, run.memory).await?;
     tracing::info!(component = name.1, namespace = name.0, "component is gone");
-    Ok(())
-}
-
-/// Writes the whole list, on condition that nobody changed the component meanwhile.
-async fn write_finalizers<C: Component>(
-    component: &C,
-    context: &Context,
-    finalizers: &[String],
-) -> Result<(), ReconcileError> {
-    let api: Api<C> = Api::namespaced(
-        context.client.0.clone(),
-        &component.namespace().unwrap_or_default(),
-    );
-    let patch = json!({ "metadata": {
-        "resourceVersion": component.meta().resource_version,
-        "finalizers": finalizers,
-    }});
-    let answer = api
-        .patch(
-            &component.name_any(),
-            &PatchParams::default(),
-            &Patch::Merge(&patch),
-        )
-        .await;
-    answer.map_err(|cause| ReconcileError::Component {
-        verb: "write the component's finalizers",
-        cause: Box::new(cause),
-    })?;
     Ok(())
 }

@@ -174,8 +174,12 @@ pub(crate) enum ReconcileError {
     Discovery(#[from] DiscoveryError),
     #[error(transparent)]
     Prepare(#[from] PrepareError),
-    #[error("nothing was applied: {}", list(refusals.iter().map(|r| format!("{} {}", r.id, r.reason))))]
-    Refused { refusals: Vec<Refusal> },
+    #[error("{} was applied: {}", if *partly { "not everything" } else { "nothing" }, list(refusals.iter().map(|r| format!("{} {}", r.id, r.reason))))]
+    Refused {
+        refusals: Vec<Refusal>,
+        /// Whether anything is applied that stays.
+        partly: bool,
+    },
     #[error(
         "nothing was applied: the API server refuses {}",
         list(objects.iter().map(|(id, error)| format!("{id}: {error}")))
@@ -193,6 +197,10 @@ pub(crate) enum ReconcileError {
         #[source]
         cause: Box<kube::Error>,
     },
+    #[error("the component is gone")]
+    Gone,
+    #[error("somebody else wrote the component's status meanwhile")]
+    Overtaken,
     #[error("the objects did not settle in {rounds} rounds")]
     Rounds { rounds: usize },
 }
@@ -238,9 +246,9 @@ impl ReconcileError {
             | Self::Lookup(LookupError::Request { cause, .. })
             | Self::Observe(ObserveError::Read { cause, .. })
             | Self::Execute(ExecuteError::Write { cause, .. }) => request_class(cause),
-            Self::Execute(ExecuteError::ForeignInstance { .. }) | Self::Refused { .. } => {
-                Class::Conflict
-            }
+            Self::Execute(ExecuteError::ForeignInstance { .. })
+            | Self::Refused { .. }
+            | Self::Overtaken => Class::Conflict,
             Self::ForeignSeed { .. }
             | Self::Credentials { .. }
             | Self::KeysMissing { .. }
@@ -328,8 +336,12 @@ impl ReconcileError {
             Self::Prepare(_) | Self::Preflight { .. } => "InvalidObject",
             Self::Refused { .. } => "OwnedByOthers",
             Self::Execute(ExecuteError::ForeignInstance { .. }) => "InUse",
+            Self::Execute(ExecuteError::Write { cause, .. }) if cause.is_invalid() => {
+                "InvalidObject"
+            }
             Self::Execute(_) | Self::Rounds { .. } => "ApplyFailed",
             Self::Discovery(_) | Self::Observe(_) | Self::Component { .. } => "ClusterUnavailable",
+            Self::Overtaken | Self::Gone => "Overtaken",
         }
     }
 

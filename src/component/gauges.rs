@@ -1,9 +1,12 @@
-//! The gauges of components and dependents.
+//! What is told of a component in metrics.
 
-use super::context::Context;
+use super::memory::Memory;
+use super::resource::Component;
 use crate::api::v1alpha1::State;
-use crate::metrics::{ComponentState, DependentStatus};
+use crate::metrics::{ComponentReport, ComponentState, DependentStatus, Metrics};
 use crate::status::Status;
+use kube::ResourceExt;
+use std::collections::BTreeMap;
 
 /// Every state with its label.
 const STATES: [(State, ComponentState); 6] = [
@@ -25,15 +28,23 @@ const STATUSES: [(Status, DependentStatus); 6] = [
     (Status::Unknown, DependentStatus::Unknown),
 ];
 
-/// Brings the gauges up to date after a reconciliation.
-pub(super) fn update(context: &Context) {
-    let census = context.memories.census();
-    for (state, label) in STATES {
-        let count = census.components.get(&state).copied().unwrap_or_default();
-        context.metrics.set_components(label, count);
+/// Reports a component after a reconciliation.
+pub(super) fn update<C: Component>(component: &C, uid: &str, memory: &Memory, metrics: &Metrics) {
+    let Some(status) = &memory.status else { return };
+    let state = STATES
+        .iter()
+        .find(|(state, _)| Some(*state) == status.state);
+    let mut dependents = BTreeMap::new();
+    for item in &status.inventory {
+        if let Some((_, label)) = STATUSES.iter().find(|(status, _)| *status == item.status) {
+            *dependents.entry(*label).or_default() += 1;
+        }
     }
-    for (status, label) in STATUSES {
-        let count = census.dependents.get(&status).copied().unwrap_or_default();
-        context.metrics.set_dependents(label, count);
-    }
+    let report = ComponentReport {
+        namespace: component.namespace().unwrap_or_default(),
+        name: component.name_any(),
+        state: state.map(|(_, label)| *label),
+        dependents,
+    };
+    metrics.report(uid, report);
 }

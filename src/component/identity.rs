@@ -1,6 +1,6 @@
 //! The identities that components act as.
 
-use crate::cluster::Objects;
+use crate::cluster::{FlowControl, Objects, connect};
 use kube::{Client, Config};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,6 +22,7 @@ pub(crate) struct IdentityError {
 pub(crate) struct Identities {
     config: Config,
     own: Client,
+    flow: FlowControl,
     accounts: Arc<Mutex<HashMap<String, Client>>>,
 }
 
@@ -32,11 +33,12 @@ impl std::fmt::Debug for Identities {
 }
 
 impl Identities {
-    /// Identities on the cluster of a configuration; `own` is the operator's client.
-    pub(crate) fn new(config: Config, own: Client) -> Self {
+    /// Identities on the cluster of a configuration; `own` is the operator's client, and all count as one for the flow control.
+    pub(crate) fn new(config: Config, own: Client, flow: FlowControl) -> Self {
         Self {
             config,
             own,
+            flow,
             accounts: Arc::default(),
         }
     }
@@ -68,7 +70,7 @@ impl Identities {
         let mut config = self.config.clone();
         // The API server adds the groups of a service account by itself; to name them would take the right to impersonate groups.
         config.auth_info.impersonate = Some(user.clone());
-        let client = Client::try_from(config).map_err(|cause| IdentityError {
+        let client = connect(config, &self.flow).map_err(|cause| IdentityError {
             account: account.to_owned(),
             cause: Box::new(cause),
         })?;

@@ -11,8 +11,7 @@ use super::variables::KnownVariables;
 use crate::api::v1alpha1::{ComponentStatus, State};
 use crate::dependents::Live;
 use crate::source::Artifact;
-use crate::status::Status;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 use whipstaff_generator::{Digest, FileTree, MAX_PARTS, ObjectId};
@@ -25,6 +24,8 @@ const MAX_SOURCES: usize = MAX_PARTS;
 pub(crate) struct Memory {
     /// The status as it was last written; fresher than what the component's cache holds.
     pub(crate) status: Option<ComponentStatus>,
+    /// The version of the component in which that status is stored.
+    pub(crate) version: String,
     /// Variables out of ConfigMaps and Secrets.
     pub(crate) variables: Option<KnownVariables>,
     /// What references lead to.
@@ -41,6 +42,8 @@ pub(crate) struct Memory {
     pub(crate) seed: Option<SeedKey>,
     /// Dependents as they were last read or written.
     pub(crate) live: HashMap<ObjectId, Live>,
+    /// Objects that exist without being marked as ours: those that a creation met. They are read whatever the watches say.
+    pub(crate) contested: HashSet<ObjectId>,
     /// Objects that had to be put right.
     pub(crate) corrections: Corrections,
     /// Failures in a row.
@@ -166,50 +169,75 @@ pub(crate) struct Fetched {
     pub(crate) next: Instant,
 }
 
-/// How many components and dependents there are of each kind.
-#[derive(Debug, Default)]
-pub(crate) struct Census {
-    /// Components by state.
-    pub(crate) components: HashMap<State, usize>,
-    /// Dependents by status.
-    pub(crate) dependents: HashMap<Status, usize>,
-}
-
 /// The memories of all components, by UID.
 #[derive(Debug, Default)]
 pub(crate) struct Memories {
-    components: Mutex<HashMap<String, Memory>>,
+    components: Mutex<HashMap<String, Place>>,
+}
+
+/// Where the memory of a component is.
+#[derive(Debug)]
+enum Place {
+    Here(Box<Memory>),
+    /// A reconciliation has it.
+    Taken,
+    /// A reconciliation has it, and the component is no longer ours.
+    Unwanted,
+    /// The component is gone, and its cache has not heard of it yet.
+    Gone,
 }
 
 impl Memories {
-    /// Takes the memory of a component out; empty when there is none.
-    pub(crate) fn take(&self, uid: &str) -> Memory {
-        self.lock().remove(uid).unwrap_or_default()
-    }
-
-    /// Puts it back.
-    pub(crate) fn put(&self, uid: &str, memory: Memory) {
-        self.lock().insert(uid.to_owned(), memory);
-    }
-
-    /// How many components are in each state, and how many dependents have each status.
-    pub(crate) fn census(&self) -> Census {
-        let mut census = Census::default();
-        for memory in self.lock().values() {
-            let Some(status) = &memory.status else {
-                continue;
-            };
-            if let Some(state) = status.state {
-                *census.components.entry(state).or_default() += 1;
-            }
-            for item in &status.inventory {
-                *census.dependents.entry(item.status).or_default() += 1;
-            }
+    /// Takes the memory of a component out; empty when there is none. Nothing when the component is known to be gone.
+    pub(crate) fn take(&self, uid: &str) -> Option<Memory> {
+        let mut components = self.lock();
+        if matches!(components.get(uid), Some(Place::Gone)) {
+            return None;
         }
-        census
+        Some(match components.insert(uid.to_owned(), Place::Taken) {
+            Some(Place::Here(memory)) => *memory,
+            _ => Memory::default(),
+        })
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, Memory>> {
+    /// Puts it back, or drops it when the component is no longer ours.
+    pub(crate) fn put(&self, uid: &str, memory: Memory) -> bool {
+        let mut components = self.lock();
+        let wanted = !matches!(components.get(uid), Some(Place::Unwanted));
+        if wanted {
+            components.insert(uid.to_owned(), Place::Here(Box::new(memory)));
+        } else {
+            components.remove(uid);
+        }
+        wanted
+    }
+
+    /// Forgets a component, at once or when its reconciliation is over.
+    pub(crate) fn forget(&self, uid: &str) -> Option<Memory> {
+        let mut components = self.lock();
+        match components.get_mut(uid) {
+            Some(place @ (Place::Taken | Place::Unwanted)) => {
+                *place = Place::Unwanted;
+                None
+            }
+            _ => match components.remove(uid) {
+                Some(Place::Here(memory)) => Some(*memory),
+                _ => None,
+            },
+        }
+    }
+
+    /// Notes that a component is gone for good, until it is forgotten.
+    pub(crate) fn gone(&self, uid: &str) {
+        let mut components = self.lock();
+        if matches!(components.get(uid), Some(Place::Unwanted)) {
+            components.remove(uid);
+        } else {
+            components.insert(uid.to_owned(), Place::Gone);
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, Place>> {
         // Nothing that holds the lock can leave the map half changed.
         self.components
             .lock()

@@ -27,6 +27,7 @@ mod secrets;
 mod seed;
 mod source;
 mod spec;
+mod stored;
 mod variables;
 mod wanted;
 

@@ -5,16 +5,16 @@ use super::error::ReconcileError;
 use super::reconcile::now;
 use super::run::{MAX_ROUNDS, find_missing_namespaces};
 use crate::api::v1alpha1::{InventoryItem, MissingNamespacesPolicy, Policies};
-use crate::cluster::{Discovery, Objects, Watches};
+use crate::cluster::{Discovery, FlowControl, Objects, Watches, connect};
 use crate::dependents::{
-    Change, Desired, Executor, Names, Observed, Observer, Outcome, OwnerId, OwnerScope, Plan,
-    Policies as PlanPolicies, PrepareError, PrepareOptions, Target, plan, plan_deletion, preflight,
-    prepare, refresh, served, with_desired,
+    Change, Desired, Executor, IfUnseen, Names, Observed, Observer, Outcome, OwnerId, OwnerScope,
+    Plan, Policies as PlanPolicies, PrepareError, PrepareOptions, Target, plan, plan_deletion,
+    preflight, prepare, refresh, served, with_desired,
 };
 use crate::metrics::Metrics;
 use crate::operator::OperatorError;
 use k8s_openapi::api::core::v1::Namespace;
-use kube::{Api, Client, Config, ResourceExt};
+use kube::{Api, Config, ResourceExt};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
@@ -136,8 +136,8 @@ impl ObjectReconciler {
     /// [`OperatorError`] when the name is none, no client can be made or the cluster cannot be identified.
     pub async fn connect(name: &str, config: Config) -> Result<Self, OperatorError> {
         let names = Arc::new(Names::new(name)?);
-        let client =
-            Client::try_from(config).map_err(|error| OperatorError::Client(Box::new(error)))?;
+        let client = connect(config, &FlowControl::default())
+            .map_err(|error| OperatorError::Client(Box::new(error)))?;
         let namespaces: Api<Namespace> = Api::all(client.clone());
         let cluster = namespaces.get("kube-system").await;
         let cluster = cluster.map_err(|error| OperatorError::Cluster(Box::new(error)))?;
@@ -198,7 +198,8 @@ impl ObjectReconciler {
             let plan = plan(&desired, inventory, &observed, policies);
             if !plan.refusals.is_empty() {
                 let refusals = plan.refusals;
-                return Err(ReconcileError::Refused { refusals }.into());
+                let partly = inventory.iter().any(|item| !item.digest.is_empty());
+                return Err(ReconcileError::Refused { refusals, partly }.into());
             }
             if plan.steps.is_empty() {
                 refresh(inventory, &desired, &observed, &[], &plan.gone, &now());
@@ -300,7 +301,8 @@ impl ObjectReconciler {
         desired: &Desired,
         inventory: &[InventoryItem],
     ) -> Result<Observed, ReconcileError> {
-        let mut targets: Vec<_> = desired.objects.iter().map(Target::of).collect();
+        let wanted = desired.objects.iter();
+        let mut targets: Vec<_> = wanted.map(|o| Target::of(o, IfUnseen::Read)).collect();
         let wanted: HashSet<_> = desired.objects.iter().map(|object| &object.id).collect();
         let resources = self.discovery.resources().await?;
         for item in inventory.iter().filter(|item| !wanted.contains(&item.id())) {
@@ -345,18 +347,19 @@ impl ObjectReconciler {
             }
         }
         refresh(inventory, desired, observed, &changes, &plan.gone, &now());
-        set.changes.extend(changes.iter().map(told));
+        set.changes.extend(changes.iter().filter_map(told));
         Ok(result?)
     }
 }
 
-fn told(change: &Change) -> ObjectChange {
-    ObjectChange {
+fn told(change: &Change) -> Option<ObjectChange> {
+    Some(ObjectChange {
         id: change.id.clone(),
         action: match change.outcome {
             Outcome::Applied { .. } => ObjectAction::Applied,
+            Outcome::Exists => return None,
             Outcome::Purged | Outcome::Deleted => ObjectAction::Deleted,
         },
         reason: change.reason.to_string(),
-    }
+    })
 }

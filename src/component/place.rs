@@ -2,8 +2,11 @@
 
 use super::identity::{Identities, IdentityError};
 use super::kubeconfig::{KubeConfigError, read_config};
-use crate::cluster::{ComponentName, Discovery, LookupWatches, Objects, Watches};
+use crate::cluster::{
+    ComponentName, Discovery, FlowControl, LookupWatches, Objects, Watches, connect,
+};
 use crate::dependents::OwnerScope;
+use crate::metrics::Metrics;
 use kube::Client;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -99,6 +102,7 @@ impl Target {
 pub(crate) struct Clusters {
     owners: OwnerScope,
     wake: UnboundedSender<ComponentName>,
+    metrics: Metrics,
     known: Mutex<HashMap<Digest, Weak<Cluster>>>,
 }
 
@@ -110,10 +114,15 @@ impl std::fmt::Debug for Clusters {
 
 impl Clusters {
     /// Components whose dependents changed on one of the clusters are sent to `wake`.
-    pub(crate) fn new(owners: OwnerScope, wake: UnboundedSender<ComponentName>) -> Self {
+    pub(crate) fn new(
+        owners: OwnerScope,
+        wake: UnboundedSender<ComponentName>,
+        metrics: Metrics,
+    ) -> Self {
         Self {
             owners,
             wake,
+            metrics,
             known: Mutex::default(),
         }
     }
@@ -125,7 +134,8 @@ impl Clusters {
             return Ok(known);
         }
         let config = read_config(kubeconfig).await?;
-        let client = Client::try_from(config.clone())
+        let flow = FlowControl::counted(self.metrics.clone());
+        let client = connect(config.clone(), &flow)
             .map_err(|cause| KubeConfigError::Client(Box::new(cause)))?;
         let discovery = Discovery::new(client.clone());
         let mut known = self.known();
@@ -136,7 +146,7 @@ impl Clusters {
         if known.len() >= MAX_CLUSTERS {
             known.retain(|_, cluster| cluster.strong_count() > 0);
         }
-        let identities = Identities::new(config, client.clone());
+        let identities = Identities::new(config, client.clone(), flow);
         let watches = Watches::new(client, self.owners.clone(), self.wake.clone());
         let cluster = Cluster::new(identities, discovery, watches, &self.wake);
         let cluster = Arc::new(cluster);

@@ -16,7 +16,7 @@ use super::source::Fetching;
 use super::variables::{Variables, read_variables};
 use super::wanted::Wanted;
 use crate::api::v1alpha1::ComponentStatus;
-use crate::cluster::{Discovery, Objects, Resources};
+use crate::cluster::{Discovery, FlowControl, Objects, Resources};
 use crate::dependents::{
     Desired, Names, OwnerId, OwnerScope, PrepareError, PrepareOptions, prepare,
 };
@@ -150,6 +150,12 @@ async fn render<C: Component>(
             "templates look {asked} live objects up: without a cluster there are none"
         ));
     }
+    if place.cluster.is_some() && component.kube_config().is_some() {
+        warnings.push(
+            "the objects belong on another cluster: they are rendered with what this one offers"
+                .to_owned(),
+        );
+    }
     Ok(Preview { desired, warnings })
 }
 
@@ -224,7 +230,8 @@ impl Place {
             None => None,
         };
         let account = component.service_account_name();
-        let objects = Identities::new(config, client.clone()).objects(&namespace, account)?;
+        let objects = Identities::new(config, client.clone(), FlowControl::default())
+            .objects(&namespace, account)?;
         Ok(Self {
             cluster: Some(Cluster {
                 discovery: Discovery::new(client),

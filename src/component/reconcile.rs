@@ -2,7 +2,6 @@
 
 use super::context::{Context, Defaults};
 use super::deletion;
-use super::dependencies::Node;
 use super::error::ReconcileError;
 use super::gauges;
 use super::hooks::Hooks;
@@ -10,15 +9,14 @@ use super::memory::Memory;
 use super::project::{Facts, Outcome, deadline, project};
 use super::resource::Component;
 use super::run::Run;
-use crate::api::v1alpha1::{ComponentStatus, DurationText};
+use super::stored;
+use crate::api::v1alpha1::{ComponentStatus, DurationText, State};
 use crate::events::Notice;
 use crate::metrics::ReconcileOutcome;
 use futures::FutureExt;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
-use kube::api::{Patch, PatchParams};
+use kube::ResourceExt;
 use kube::runtime::events::EventType;
-use kube::{Api, ResourceExt};
-use serde_json::{Value, json};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -67,7 +65,7 @@ pub(crate) async fn reconcile<C: Component>(
     let started = Instant::now();
     let uid = component.uid()?;
     context.graph.update(&*component);
-    let mut memory = context.memories.take(&uid);
+    let mut memory = context.memories.take(&uid)?;
     let attempted = attempt(&*component, &context, &hooks, &mut memory);
     let result = AssertUnwindSafe(attempted).catch_unwind().await;
     let result = result.unwrap_or_else(|_| {
@@ -93,10 +91,18 @@ pub(crate) async fn reconcile<C: Component>(
         .reconciled(outcome, started.elapsed());
     if outcome == ReconcileOutcome::Deleted {
         context.graph.remove(&*component);
+        context.memories.gone(&uid);
+        context.metrics.forget(&uid);
     } else {
-        context.memories.put(&uid, memory);
+        gauges::update(&*component, &uid, &memory, &context.metrics);
+        let cluster = memory.cluster.clone();
+        if !context.memories.put(&uid, memory) {
+            // It is no longer ours: deleted meanwhile, or in the hands of another shard.
+            let namespace = component.namespace().unwrap_or_default();
+            context.metrics.forget(&uid);
+            context.release(&(namespace, component.name_any()), cluster.as_deref());
+        }
     }
-    gauges::update(&context);
     delay
 }
 
@@ -115,25 +121,26 @@ async fn attempt<C: Component>(
     memory: &mut Memory,
 ) -> Result<Done, ReconcileError> {
     let deleting = component.meta().deletion_timestamp.is_some();
-    if deleting && !deletion::has_finalizer(component, context) {
+    if deleting && !stored::has_finalizer(component, context) {
         return Ok(Done::Deleted);
     }
     let (times, malformed) = match times(component, &context.defaults) {
         Ok(times) => (times, None),
         Err(error) => (Times::default(), Some(error)),
     };
-    let Some(mut run) = Run::new(component, context, hooks, memory).await? else {
-        return Ok(Done::Deleted);
-    };
+    let mut run = Run::new(component, context, hooks, memory)?;
     let outcome = match malformed {
         _ if deleting => deletion::delete(&mut run, times.interval).await,
         _ if component.is_suspended() => Ok(Outcome::Suspended),
         Some(error) => Err(error),
         None => run.apply(times.interval).await,
     };
-    let outcome = outcome.unwrap_or_else(Outcome::Failed);
+    let outcome = match outcome {
+        Err(ReconcileError::Gone) => return Ok(Done::Deleted),
+        outcome => outcome.unwrap_or_else(Outcome::Failed),
+    };
     if deleting && matches!(&outcome, Outcome::Deleting(waiting) if waiting.is_empty()) {
-        deletion::finish(&run).await?;
+        deletion::finish(&mut run).await?;
         return Ok(Done::Deleted);
     }
     let now = now();
@@ -143,66 +150,9 @@ async fn attempt<C: Component>(
         timeout: times.timeout,
     };
     let status = project(run.into_status(), &outcome, facts, &now);
-    write_status(component, context, memory, &status).await?;
-    tell(component, context, memory, &status, &outcome).await;
+    stored::write_status(component, context, memory, &status).await?;
+    tell(component, context, memory, &status).await;
     Ok(next(&outcome, &status, times, memory, &now))
-}
-
-/// Writes the status if it differs from what was written last.
-pub(super) async fn write_status<C: Component>(
-    component: &C,
-    context: &Context,
-    memory: &mut Memory,
-    status: &ComponentStatus,
-) -> Result<(), ReconcileError> {
-    if memory.status.as_ref() == Some(status) {
-        return Ok(());
-    }
-    let api: Api<C> = Api::namespaced(
-        context.client.0.clone(),
-        &component.namespace().unwrap_or_default(),
-    );
-    let is_news = memory.status.as_ref().map(readiness) != Some(readiness(status));
-    let status_body = whole(status);
-    let body = json!({
-        "apiVersion": C::api_version(&()),
-        "kind": C::kind(&()),
-        "metadata": { "name": component.name_any(), "uid": component.uid() },
-        "status": status_body,
-    });
-    let params = PatchParams::apply(context.owners.names().field_manager()).force();
-    let answer = api
-        .patch_status(&component.name_any(), &params, &Patch::Apply(&body))
-        .await;
-    answer.map_err(|cause| ReconcileError::Component {
-        verb: "write the component's status",
-        cause: Box::new(cause),
-    })?;
-    memory.status = Some(status.clone());
-    if is_news {
-        context.graph.wake_dependants(&Node::of(component));
-    }
-    Ok(())
-}
-
-/// What others that depend on a component look at.
-fn readiness(status: &ComponentStatus) -> Option<(&str, Option<i64>)> {
-    let mut conditions = status.conditions.iter();
-    let ready = conditions.find(|condition| condition.type_ == "Ready")?;
-    Some((&ready.status, ready.observed_generation))
-}
-
-/// The status with the fields that are the kind's own.
-fn whole(status: &ComponentStatus) -> Value {
-    let mut whole = serde_json::to_value(status).unwrap_or_default();
-    if let Value::Object(fields) = &mut whole {
-        let own = status
-            .extension
-            .iter()
-            .filter(|(_, value)| !value.is_null());
-        fields.extend(own.map(|(field, value)| (field.clone(), value.clone())));
-    }
-    whole
 }
 
 /// Tells of transitions: another state, or another message while something is wrong.
@@ -211,15 +161,11 @@ async fn tell<C: Component>(
     context: &Context,
     memory: &mut Memory,
     status: &ComponentStatus,
-    outcome: &Outcome,
 ) {
-    let (Some(state), Some(ready)) = (status.state, status.conditions.first()) else {
+    let (Some(news), Some(ready)) = (news(status), status.conditions.first()) else {
         return;
     };
-    let news = match outcome {
-        Outcome::Failed(_) => (state, ready.message.clone()),
-        _ => (state, ready.reason.clone()),
-    };
+    let state = news.0;
     if memory.told.as_ref() == Some(&news) {
         return;
     }
@@ -238,6 +184,19 @@ async fn tell<C: Component>(
     };
     context.events.publish(&reference, &notice).await;
     tracing::info!(component = %reference.name.unwrap_or_default(), %state, reason = ready.reason, message = ready.message, "component changed");
+}
+
+/// What of a status is worth telling.
+pub(super) fn news(status: &ComponentStatus) -> Option<(State, String)> {
+    let (state, ready) = (status.state?, status.conditions.first()?);
+    // What objects are waited for changes often; why a run failed is news.
+    let is_about_objects = matches!(ready.reason.as_str(), "Timeout" | "ObjectFailed");
+    let text = if ready.status == "False" && !is_about_objects {
+        &ready.message
+    } else {
+        &ready.reason
+    };
+    Some((state, text.clone()))
 }
 
 fn next(

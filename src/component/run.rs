@@ -2,29 +2,30 @@
 
 use super::context::Context;
 use super::corrections::Corrections;
-use super::deletion::ensure_finalizer;
 use super::error::ReconcileError;
-use super::hooks::{Hooks, Point, extension};
+use super::hooks::{Hooks, Point};
 use super::memory::Memory;
 use super::place::Target;
 use super::project::{Facts, Outcome, project};
-use super::reconcile::{now, write_status};
+use super::reconcile::now;
 use super::render::Rendered;
 use super::resource::Component;
 use super::secrets::SecretReader;
 use super::source::Fetching;
+use super::stored;
 use super::wanted::Wanted;
 use crate::api::v1alpha1::{ComponentStatus, MissingNamespacesPolicy, TargetStatus};
 use crate::cluster::{Objects, Resource, Resources};
 use crate::dependents::{
-    Change, Desired, Executor, Observed, Observer, Outcome as Written, OwnerId, Plan, Policies,
-    PrepareError, PrepareOptions, Target as Observable, Waiting, namespaces, plan, preflight,
-    prepare, refresh, served, with_desired,
+    Change, Desired, Executor, IfUnseen, Observed, Observer, Outcome as Written, OwnerId, Plan,
+    Policies, PrepareError, PrepareOptions, Target as Observable, Waiting, namespaces, plan,
+    preflight, prepare, refresh, served, with_desired,
 };
 use crate::events::Notice;
+use kube::Client;
+use kube::ResourceExt;
 use kube::runtime::events::EventType;
-use kube::{Api, Client, ResourceExt};
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 use whipstaff_generator::{ObjectId, Release};
@@ -61,31 +62,17 @@ pub(super) struct Run<'a, C> {
 }
 
 impl<'a, C: Component> Run<'a, C> {
-    /// Starts from the status that was written last, whoever wrote it. Nothing when the component is gone: the cache may not know
-    /// yet, and what is applied for a component without a finalizer would stay for ever.
-    pub(super) async fn new(
+    /// Starts from the status that was written last, whoever wrote it.
+    pub(super) fn new(
         component: &'a C,
         context: &'a Context,
         hooks: &'a Hooks<C>,
         memory: &'a mut Memory,
-    ) -> Result<Option<Self>, ReconcileError> {
+    ) -> Result<Self, ReconcileError> {
+        stored::learn(component, memory);
         let namespace = component.namespace().unwrap_or_default();
-        if memory.status.is_none() {
-            // The cache may lag behind what a predecessor wrote; an inventory that lacks an item would lose an object.
-            let api: Api<C> = Api::namespaced(context.client.0.clone(), &namespace);
-            let stored = api.get_opt(&component.name_any()).await;
-            let stored = stored.map_err(|cause| ReconcileError::Component {
-                verb: "read the component",
-                cause: Box::new(cause),
-            })?;
-            let same = stored.filter(|stored| stored.uid() == component.uid());
-            let Some(stored) = same else { return Ok(None) };
-            let mut status = stored.status().cloned().unwrap_or_default();
-            status.extension = extension(&stored);
-            memory.status = Some(status);
-        }
         let local = Target::new(&context.local, &namespace, context.account(component))?;
-        Ok(Some(Self {
+        Ok(Self {
             component,
             context,
             hooks,
@@ -100,7 +87,7 @@ impl<'a, C: Component> Run<'a, C> {
             namespace,
             unsaved: false,
             restarting: false,
-        }))
+        })
     }
 
     /// The status as the run leaves it.
@@ -185,7 +172,9 @@ impl<'a, C: Component> Run<'a, C> {
         self.connect(kubeconfig).await?;
         self.check_target()?;
         self.hooks(Point::PostRead, None, &references).await?;
-        ensure_finalizer(self.component, self.context).await?;
+        if !stored::ensure_finalizer(self.component, self.context, self.memory).await? {
+            return Err(ReconcileError::Gone);
+        }
         self.check_dependencies().await?;
         let variables = self.variables(interval).await?;
         let fetching = Fetching {
@@ -276,7 +265,7 @@ impl<'a, C: Component> Run<'a, C> {
             Outcome::Applying
         };
         self.status = project(self.status.clone(), &outcome, facts, &now());
-        write_status(self.component, self.context, self.memory, &self.status).await
+        stored::write_status(self.component, self.context, self.memory, &self.status).await
     }
 
     async fn settle(&mut self, desired: &Desired) -> Result<Outcome, ReconcileError> {
@@ -303,6 +292,7 @@ impl<'a, C: Component> Run<'a, C> {
             if !plan.refusals.is_empty() {
                 return Err(ReconcileError::Refused {
                     refusals: plan.refusals,
+                    partly: self.has_applied(),
                 });
             }
             if plan.steps.is_empty() {
@@ -315,7 +305,8 @@ impl<'a, C: Component> Run<'a, C> {
                     Outcome::Waiting(plan.waiting)
                 });
             }
-            if !std::mem::replace(&mut checked, true) {
+            // Half an installation harms nobody, and what is wrong with it is said all the same.
+            if !std::mem::replace(&mut checked, true) && self.has_applied() {
                 self.check(desired, &observed).await?;
             }
             let (changes, result) = self.execute(&plan, desired).await;
@@ -325,6 +316,12 @@ impl<'a, C: Component> Run<'a, C> {
             result?;
         }
         Err(ReconcileError::Rounds { rounds: MAX_ROUNDS })
+    }
+
+    /// Whether anything was applied for the component yet.
+    fn has_applied(&self) -> bool {
+        let mut items = self.status.inventory.iter();
+        items.any(|item| !item.digest.is_empty())
     }
 
     /// Says since when objects are waited for, from the inventory as it is now.
@@ -387,9 +384,13 @@ impl<'a, C: Component> Run<'a, C> {
         for change in changes {
             match &change.outcome {
                 Written::Applied { live, .. } => {
+                    self.memory.contested.remove(&change.id);
                     self.memory.live.insert(change.id.clone(), (**live).clone());
                     observed.objects.insert(change.id.clone(), (**live).clone());
                     written.insert(change.id.clone());
+                }
+                Written::Exists => {
+                    self.memory.contested.insert(change.id.clone());
                 }
                 Written::Purged | Written::Deleted => {
                     self.memory.live.remove(&change.id);
@@ -416,7 +417,7 @@ impl<'a, C: Component> Run<'a, C> {
 
     async fn tell_corrections(&self, changes: &[Change]) {
         let reference = self.component.object_ref(&());
-        for change in changes.iter().filter(|change| change.reason.is_drift()) {
+        for change in changes.iter().filter(|change| change.is_correction()) {
             let note = format!("{} was put right: {}", change.id, change.reason);
             let notice = Notice {
                 severity: EventType::Normal,
@@ -434,7 +435,21 @@ impl<'a, C: Component> Run<'a, C> {
         desired: &Desired,
         written: &HashSet<ObjectId>,
     ) -> Result<Observed, ReconcileError> {
-        let mut targets: Vec<_> = desired.objects.iter().map(Observable::of).collect();
+        let items: HashMap<_, _> = self.status.inventory.iter().map(|i| (i.id(), i)).collect();
+        let unknown = |id: &ObjectId| {
+            if self.memory.contested.contains(id) {
+                IfUnseen::Read
+            } else if items.get(id).is_none_or(|item| item.digest.is_empty()) {
+                IfUnseen::Absent
+            } else {
+                IfUnseen::AbsentIfWatched
+            }
+        };
+        let mut targets: Vec<_> = desired
+            .objects
+            .iter()
+            .map(|object| Observable::of(object, unknown(&object.id)))
+            .collect();
         let wanted: HashSet<_> = desired
             .objects
             .iter()
@@ -549,7 +564,7 @@ impl Corrections {
     pub(super) fn count(&mut self, changes: &[Change]) {
         changes
             .iter()
-            .filter(|c| c.reason.is_drift())
+            .filter(|c| c.is_correction())
             .for_each(|c| self.corrected(&c.id));
     }
 }

@@ -9,7 +9,7 @@ use kube::runtime::{
     Controller, Predicate, PredicateConfig, WatchStreamExt, predicates, reflector, watcher,
 };
 use kube::{Api, ResourceExt};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,11 +21,14 @@ const DEBOUNCE: Duration = Duration::from_millis(50);
 
 /// Reconciles components until it is told to stop; runs that are under way are finished.
 ///
+/// Only those that the selector takes are watched: when a component leaves it, nothing is known of it any more.
+///
 /// `woken` brings the components whose dependents changed. Changes of a component's own status wake nobody.
 pub(crate) async fn run_components<C: Component>(
     context: Arc<Context>,
     hooks: Arc<Hooks<C>>,
     woken: UnboundedReceiver<ComponentName>,
+    shard_selector: &str,
     concurrency: u16,
     stop: CancellationToken,
 ) {
@@ -34,12 +37,20 @@ pub(crate) async fn run_components<C: Component>(
         .combine(predicates::annotations)
         .combine(predicates::labels)
         .combine(predicates::finalizers);
+    let mut present = Present::default();
+    let keeper = Arc::clone(&context);
     let components = watcher(
         Api::<C>::all(context.client.0.clone()),
-        watcher::Config::default(),
+        watcher::Config::default().labels(shard_selector),
     )
     .default_backoff()
     .inspect_ok(follow(context.graph.clone()))
+    .inspect_ok(move |event| {
+        for (uid, name) in present.gone(event) {
+            keeper.forget(&uid, &name);
+        }
+    })
+    .modify(|component| component.managed_fields_mut().clear())
     .reflect(writer)
     .applied_objects()
     .predicate_filter(relevant, PredicateConfig::default());
@@ -89,5 +100,42 @@ fn follow<C: Component>(graph: Graph) -> impl FnMut(&watcher::Event<C>) {
         watcher::Event::InitDone => graph.retain::<C>(&std::mem::take(&mut listed)),
         watcher::Event::Apply(component) => graph.update(component),
         watcher::Event::Delete(component) => graph.remove(component),
+    }
+}
+
+/// The components that a watch has shown, to tell when one is gone.
+#[derive(Default)]
+struct Present {
+    names: HashMap<String, ComponentName>,
+    listing: HashMap<String, ComponentName>,
+}
+
+impl Present {
+    /// The components that an event takes away, by UID.
+    fn gone<C: Component>(&mut self, event: &watcher::Event<C>) -> Vec<(String, ComponentName)> {
+        let entry = |component: &C| {
+            let namespace = component.namespace().unwrap_or_default();
+            let uid = component.uid().unwrap_or_default();
+            (uid, (namespace, component.name_any()))
+        };
+        match event {
+            watcher::Event::Init => self.listing.clear(),
+            watcher::Event::InitApply(component) => self.listing.extend([entry(component)]),
+            watcher::Event::InitDone => {
+                let listed = std::mem::take(&mut self.listing);
+                let before = std::mem::replace(&mut self.names, listed);
+                let gone = before.into_iter();
+                return gone
+                    .filter(|(uid, _)| !self.names.contains_key(uid))
+                    .collect();
+            }
+            watcher::Event::Apply(component) => self.names.extend([entry(component)]),
+            watcher::Event::Delete(component) => {
+                let (uid, name) = entry(component);
+                self.names.remove(&uid);
+                return vec![(uid, name)];
+            }
+        }
+        Vec::new()
     }
 }

@@ -40,10 +40,19 @@ pub(crate) enum Outcome {
         /// The object as it is now.
         live: Box<Live>,
     },
+    /// Nothing was written: an object that was to be created exists already.
+    Exists,
     /// The object was deleted after it did its work.
     Purged,
     /// The object was deleted.
     Deleted,
+}
+
+impl Change {
+    /// Whether somebody else's doing was put right.
+    pub(crate) fn is_correction(&self) -> bool {
+        self.reason.is_drift() && !matches!(self.outcome, Outcome::Exists)
+    }
 }
 
 /// A step that failed.
@@ -164,7 +173,11 @@ impl Executor<'_> {
                 Outcome::Deleted
             }
         };
-        tracing::info!(object = %id, action = verb(&step.action), reason = %step.reason, "wrote object");
+        if matches!(outcome, Outcome::Exists) {
+            tracing::debug!(object = %id, "an object that was to be created exists");
+        } else {
+            tracing::info!(object = %id, action = verb(&step.action), reason = %step.reason, "wrote object");
+        }
         Ok(Some(Change {
             id,
             reason: step.reason,
@@ -181,16 +194,30 @@ impl Executor<'_> {
             namespace, name, ..
         } = &object.id;
         let created = step.action == Action::Create;
-        let answer = self
-            .objects
-            .apply(
-                &object.resource,
-                namespace,
-                name,
-                &object.manifest,
-                self.forced(),
-            )
-            .await;
+        let answer = if created {
+            self.objects
+                .create(
+                    &object.resource,
+                    namespace,
+                    name,
+                    &object.manifest,
+                    self.forced().manager,
+                )
+                .await
+        } else {
+            self.objects
+                .apply(
+                    &object.resource,
+                    namespace,
+                    name,
+                    &object.manifest,
+                    self.forced(),
+                )
+                .await
+        };
+        if created && answer.as_ref().is_err_and(RequestError::is_conflict) {
+            return Ok(Outcome::Exists);
+        }
         let answer = answer.map_err(|cause| ExecuteError::Write {
             verb: verb(&step.action),
             id: Box::new(object.id.clone()),

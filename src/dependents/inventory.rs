@@ -75,6 +75,7 @@ fn record_change(item: &mut InventoryItem, change: &Change) {
             item.digest.clone_from(digest);
             item.fields.clone_from(fields);
         }
+        Outcome::Exists => {}
         Outcome::Purged => item.phase = Phase::Completed,
         Outcome::Deleted => item.fields.clear(),
     }

@@ -23,7 +23,7 @@ pub(crate) use desired::{Desired, PrepareError, PrepareOptions, prepare};
 pub(crate) use execute::{Change, ExecuteError, Executor, Outcome, namespaces, served};
 pub(crate) use inventory::{refresh, with_desired};
 pub use names::{NameError, Names};
-pub(crate) use observe::{ObserveError, Observer, Target};
+pub(crate) use observe::{IfUnseen, ObserveError, Observer, Target};
 pub(crate) use ownership::{OwnerId, OwnerScope};
 pub(crate) use plan::{Live, Observed, Plan, Policies, Refusal, Waiting, plan};
 pub(crate) use preflight::preflight;

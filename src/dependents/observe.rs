@@ -43,15 +43,30 @@ pub(crate) struct Target {
     pub(crate) resource: Resource,
     /// How its readiness is read.
     pub(crate) hints: Hints,
+    /// What is believed of it when no watch has seen it.
+    pub(crate) if_unseen: IfUnseen,
+}
+
+/// What is believed of an object that no watch has seen. To believe that it does not exist is safe when it would be created then:
+/// a creation never changes an object that exists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum IfUnseen {
+    /// Nothing: it is read.
+    Read,
+    /// It does not exist if its kind is watched; otherwise it is read.
+    AbsentIfWatched,
+    /// It does not exist.
+    Absent,
 }
 
 impl Target {
     /// A wanted object.
-    pub(crate) fn of(object: &DesiredObject) -> Self {
+    pub(crate) fn of(object: &DesiredObject, if_unseen: IfUnseen) -> Self {
         Self {
             id: object.id.clone(),
             resource: object.resource.clone(),
             hints: object.hints.clone(),
+            if_unseen,
         }
     }
 
@@ -61,6 +76,7 @@ impl Target {
             id,
             resource,
             hints: Hints::default(),
+            if_unseen: IfUnseen::Read,
         }
     }
 }
@@ -88,9 +104,16 @@ impl Observer<'_> {
         let mut observed = Observed::default();
         let mut unread = Vec::new();
         for target in targets {
+            let ObjectId {
+                namespace, name, ..
+            } = &target.id;
+            let seen = self.watches.seen(&target.resource, namespace, name);
             match known.get(&target.id) {
-                Some(live) if self.is_fresh(&target, live, written) => {
+                Some(live) if is_fresh(seen, live, written.contains(&target.id)) => {
                     observed.objects.insert(target.id, live.clone());
+                }
+                _ if is_absent(seen, target.if_unseen) => {
+                    known.remove(&target.id);
                 }
                 _ => unread.push(target),
             }
@@ -112,22 +135,12 @@ impl Observer<'_> {
         Ok(observed)
     }
 
-    fn is_fresh(&self, target: &Target, live: &Live, written: &HashSet<ObjectId>) -> bool {
-        // A watch may lag behind a write of ours: an older version than the known one is no news.
-        match self
-            .watches
-            .seen(&target.resource, &target.id.namespace, &target.id.name)
-        {
-            Seen::At(version) => version <= live.version,
-            Seen::Unknown | Seen::Absent => written.contains(&target.id),
-        }
-    }
-
     async fn read(&self, target: Target) -> Result<(ObjectId, Option<Live>), ObserveError> {
         let Target {
             id,
             resource,
             hints,
+            ..
         } = target;
         match self.objects.read(&resource, &id.namespace, &id.name).await {
             Ok(None) => Ok((id, None)),
@@ -143,6 +156,23 @@ impl Observer<'_> {
                 cause,
             }),
         }
+    }
+}
+
+fn is_fresh(seen: Seen, live: &Live, written: bool) -> bool {
+    // A watch may lag behind a write of ours: an older version than the known one is no news.
+    match seen {
+        Seen::At(version) => version <= live.version,
+        Seen::Unknown | Seen::Absent => written,
+    }
+}
+
+fn is_absent(seen: Seen, if_unseen: IfUnseen) -> bool {
+    match (seen, if_unseen) {
+        (Seen::At(_), _) | (_, IfUnseen::Read) | (Seen::Unknown, IfUnseen::AbsentIfWatched) => {
+            false
+        }
+        (Seen::Absent, _) | (Seen::Unknown, IfUnseen::Absent) => true,
     }
 }
 

@@ -124,6 +124,40 @@ label! {
     }
 }
 
+label! {
+    /// What a request does.
+    RequestMethod {
+        /// It reads.
+        Get = "GET",
+        /// It creates.
+        Post = "POST",
+        /// It replaces.
+        Put = "PUT",
+        /// It changes or applies.
+        Patch = "PATCH",
+        /// It deletes.
+        Delete = "DELETE",
+        /// Any other.
+        Other = "other",
+    }
+}
+
+label! {
+    /// How an API server answered a request.
+    RequestAnswer {
+        /// It did what was asked for.
+        Success = "success",
+        /// It refused: the request is at fault, or the object is not as supposed.
+        Refused = "refused",
+        /// It has too much to do.
+        Throttled = "throttled",
+        /// It failed.
+        Failed = "failed",
+        /// Not at all.
+        None = "none",
+    }
+}
+
 impl EncodeLabelValue for Class {
     fn encode(&self, encoder: &mut LabelValueEncoder<'_>) -> Result<(), fmt::Error> {
         encoder.write_str(self.as_str())

@@ -1,18 +1,22 @@
 //! The metrics of the operator.
 //!
 //! Labels are enums, so that no input can add a time series. The two that carry names, `controller` and `generator`, take
-//! them from code and hold a bounded number of them.
+//! them from code and hold a bounded number of them. Only components themselves are named, and their series go with them.
 
+mod fleet;
 mod labels;
 
+pub(crate) use fleet::ComponentReport;
 pub(crate) use labels::{
-    ComponentState, DependentStatus, FetchOutcome, Operation, ReconcileOutcome,
+    ComponentState, DependentStatus, FetchOutcome, Operation, ReconcileOutcome, RequestAnswer,
+    RequestMethod,
 };
 
 use crate::class::Class;
+use fleet::Fleet;
 use prometheus_client::{
     encoding::{EncodeLabelSet, text},
-    metrics::{counter::Counter, family::Family, gauge::Gauge, histogram::Histogram},
+    metrics::{counter::Counter, family::Family, histogram::Histogram},
     registry::{Registry, Unit},
 };
 use std::{
@@ -58,8 +62,8 @@ struct Inner {
     reconcile_durations: Family<ControllerLabels, Histogram>,
     reconcile_errors: Family<ErrorLabels, Counter>,
     operations: Family<OperationLabels, Counter>,
-    components: Family<ComponentLabels, Gauge>,
-    dependents: Family<DependentLabels, Gauge>,
+    requests: Family<RequestLabels, Counter>,
+    fleet: Fleet,
     fetches: Family<FetchLabels, Counter>,
     render_durations: Family<GeneratorLabels, Histogram>,
     controllers: Names,
@@ -89,13 +93,9 @@ struct OperationLabels {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct ComponentLabels {
-    state: ComponentState,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct DependentLabels {
-    status: DependentStatus,
+struct RequestLabels {
+    method: RequestMethod,
+    answer: RequestAnswer,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -136,20 +136,20 @@ impl Metrics {
             .inc();
     }
 
-    /// Says how many components are in a state.
-    pub(crate) fn set_components(&self, state: ComponentState, count: usize) {
-        self.inner
-            .components
-            .get_or_create(&ComponentLabels { state })
-            .set(count as i64);
+    /// Counts a request to an API server.
+    pub(crate) fn requested(&self, method: RequestMethod, answer: RequestAnswer) {
+        let labels = RequestLabels { method, answer };
+        self.inner.requests.get_or_create(&labels).inc();
     }
 
-    /// Says how many dependents have a status.
-    pub(crate) fn set_dependents(&self, status: DependentStatus, count: usize) {
-        self.inner
-            .dependents
-            .get_or_create(&DependentLabels { status })
-            .set(count as i64);
+    /// Says how a component is.
+    pub(crate) fn report(&self, uid: &str, report: ComponentReport) {
+        self.inner.fleet.report(uid, report);
+    }
+
+    /// Forgets a component with all its series.
+    pub(crate) fn forget(&self, uid: &str) {
+        self.inner.fleet.forget(uid);
     }
 
     /// Counts a fetch of an artifact.
@@ -245,8 +245,8 @@ impl Inner {
             reconcile_durations: Family::new_with_constructor(|| Histogram::new(RECONCILE_BUCKETS)),
             reconcile_errors: Family::default(),
             operations: Family::default(),
-            components: Family::default(),
-            dependents: Family::default(),
+            requests: Family::default(),
+            fleet: Fleet::default(),
             fetches: Family::default(),
             render_durations: Family::new_with_constructor(|| Histogram::new(RENDER_BUCKETS)),
             controllers: Names::default(),
@@ -278,15 +278,11 @@ impl Inner {
             self.operations.clone(),
         );
         registry.register(
-            "components",
-            "Components by their state",
-            self.components.clone(),
+            "requests",
+            "Requests to API servers that were answered, or not",
+            self.requests.clone(),
         );
-        registry.register(
-            "dependents",
-            "Dependents by their status",
-            self.dependents.clone(),
-        );
+        registry.register_collector(Box::new(self.fleet.clone()));
         registry.register("fetch", "Fetches of artifacts", self.fetches.clone());
         registry.register_with_unit(
             "render_duration",
@@ -318,11 +314,13 @@ impl Inner {
         for &action in Operation::ALL {
             drop(self.operations.get_or_create(&OperationLabels { action }));
         }
-        for &state in ComponentState::ALL {
-            drop(self.components.get_or_create(&ComponentLabels { state }));
-        }
-        for &status in DependentStatus::ALL {
-            drop(self.dependents.get_or_create(&DependentLabels { status }));
+        for &method in RequestMethod::ALL {
+            for &answer in RequestAnswer::ALL {
+                drop(
+                    self.requests
+                        .get_or_create(&RequestLabels { method, answer }),
+                );
+            }
         }
         for &outcome in FetchOutcome::ALL {
             drop(self.fetches.get_or_create(&FetchLabels { outcome }));

@@ -36,23 +36,50 @@ fn reconciles_are_counted_by_controller_and_outcome() {
     assert!(metrics.encode().contains(bucket), "{}", metrics.encode());
 }
 
+fn report(name: &str, state: ComponentState, current: usize, failed: usize) -> ComponentReport {
+    ComponentReport {
+        namespace: "apps".to_owned(),
+        name: name.to_owned(),
+        state: Some(state),
+        dependents: [
+            (DependentStatus::Current, current),
+            (DependentStatus::Failed, failed),
+        ]
+        .into(),
+    }
+}
+
 #[test]
-fn gauges_hold_the_last_count() {
+fn components_are_counted_and_named_as_they_were_last_reported() {
     let metrics = Metrics::new();
-    metrics.set_components(ComponentState::Ready, 3);
-    metrics.set_components(ComponentState::Ready, 2);
-    metrics.set_dependents(DependentStatus::InProgress, 7);
+    metrics.report("1", report("shop", ComponentState::Processing, 1, 0));
+    metrics.report("1", report("shop", ComponentState::Ready, 3, 0));
+    metrics.report("2", report("blog", ComponentState::Ready, 3, 2));
     let text = metrics.encode();
+    for line in [
+        r#"whipstaff_components{state="ready"} 2"#,
+        r#"whipstaff_components{state="deletion_pending"} 0"#,
+        r#"whipstaff_dependents{status="failed"} 2"#,
+        r#"whipstaff_component_state{namespace="apps",name="shop",state="ready"} 1"#,
+        r#"whipstaff_component_state{namespace="apps",name="shop",state="processing"} 0"#,
+        r#"whipstaff_component_dependents{namespace="apps",name="blog"} 5"#,
+        r#"whipstaff_component_unready_dependents{namespace="apps",name="blog"} 2"#,
+    ] {
+        assert!(text.contains(&format!("{line}\n")), "{line}: {text}");
+    }
+}
+
+#[test]
+fn series_of_a_component_go_with_it() {
+    let metrics = Metrics::new();
+    metrics.report("1", report("shop", ComponentState::Ready, 3, 0));
+    metrics.report("2", report("blog", ComponentState::Ready, 3, 0));
+    metrics.forget("1");
+    let text = metrics.encode();
+    assert!(!text.contains("shop"), "{text}");
+    assert!(text.contains("blog"), "{text}");
     assert!(
-        text.contains("whipstaff_components{state=\"ready\"} 2\n"),
-        "{text}"
-    );
-    assert!(
-        text.contains("whipstaff_components{state=\"deletion_pending\"} 0\n"),
-        "{text}"
-    );
-    assert!(
-        text.contains("whipstaff_dependents{status=\"in_progress\"} 7\n"),
+        text.contains("whipstaff_components{state=\"ready\"} 1\n"),
         "{text}"
     );
 }
@@ -109,6 +136,8 @@ fn label_values_are_distinct() {
     distinct(ReconcileOutcome::ALL.iter().map(|value| value.as_str()));
     distinct(ComponentState::ALL.iter().map(|value| value.as_str()));
     distinct(DependentStatus::ALL.iter().map(|value| value.as_str()));
+    distinct(RequestMethod::ALL.iter().map(|value| value.as_str()));
+    distinct(RequestAnswer::ALL.iter().map(|value| value.as_str()));
     distinct(FetchOutcome::ALL.iter().map(|value| value.as_str()));
     distinct(Class::ALL.iter().map(|value| value.as_str()));
 }

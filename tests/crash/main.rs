@@ -2,9 +2,15 @@
 
 #![allow(
     clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stdout,
     clippy::missing_panics_doc,
     reason = "a test that cannot go on has failed"
 )]
+
+mod every_write;
+#[path = "../faults/world.rs"]
+mod world;
 
 use k8s_openapi::api::core::v1::ConfigMap;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
@@ -13,6 +19,7 @@ use kube::runtime::conditions::is_crd_established;
 use kube::runtime::wait::await_condition;
 use kube::{Api, Client, ResourceExt};
 use serde_json::json;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use whipstaff::api::v1alpha1::{Component, State};
 use whipstaff_test_support::{ChartServer, ControlPlane, eventually, pack_files, shared};
@@ -28,6 +35,16 @@ impl Operator {
         let child = Command::new(env!("CARGO_BIN_EXE_whipstaff"))
             .arg("operator")
             .env("KUBECONFIG", plane.kubeconfig_path())
+            .stdin(Stdio::null())
+            .spawn();
+        Self(child.unwrap())
+    }
+
+    /// An operator of one shard, on the cluster of a kubeconfig.
+    fn of_shard(kubeconfig: &Path, shard: &str) -> Self {
+        let child = Command::new(env!("CARGO_BIN_EXE_whipstaff"))
+            .args(["operator", "--log", "error", "--shard", shard])
+            .env("KUBECONFIG", kubeconfig)
             .stdin(Stdio::null())
             .spawn();
         Self(child.unwrap())

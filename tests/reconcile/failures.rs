@@ -113,7 +113,21 @@ async fn object_that_the_api_server_refuses() {
         message.contains("Service") && message.contains("99999"),
         "{message}"
     );
-    assert_nothing_applied(&world).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn upgrade_that_the_api_server_refuses_changes_nothing() {
+    let world = World::new("refused").await;
+    let objects = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: good}\ndata: {a: {{ .Values.port | quote }}}\n---\napiVersion: v1\nkind: Service\nmetadata: {name: s}\nspec: {ports: [{port: {{ .Values.port }}}]}\n";
+    let url = world.chart("c", &[("templates/a.yaml", objects)]);
+    let spec = |port: u32| json!({"source": {"url": {"url": url}}, "values": {"port": port}});
+    world.component("c", spec(80)).await;
+    world.ready("c").await;
+    world.component("c", spec(99999)).await;
+    let message = fails(&world, "c", "InvalidObject", true).await;
+    assert!(message.contains("99999"), "{message}");
+    let good = world.api::<ConfigMap>().get("good").await.unwrap();
+    assert_eq!(good.data.unwrap()["a"], "80");
 }
 
 #[tokio::test(flavor = "multi_thread")]

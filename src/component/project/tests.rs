@@ -103,6 +103,7 @@ fn failures_that_a_person_must_mend_are_stalled_and_others_reconciling() {
             id: id(),
             reason: "exists already".to_owned(),
         }],
+        partly: false,
     });
     let status = project(
         ComponentStatus::default(),

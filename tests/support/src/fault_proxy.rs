@@ -18,6 +18,7 @@ use crate::{Access, Error, access};
 type Answer = Response<Either<Full<Bytes>, UntilCut>>;
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 type Selector = dyn Fn(&ProxiedRequest) -> bool + Send + Sync;
+type Rule = dyn FnMut(&ProxiedRequest) -> Option<Effect> + Send;
 
 /// A request on its way to the API server.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,6 +59,10 @@ pub enum Effect {
     Disconnect,
     /// It is passed on and done, but the connection ends without an answer.
     LoseAnswer,
+    /// It is not passed on, and there is never an answer.
+    Hang,
+    /// It is passed on and done, and there is never an answer.
+    Swallow,
 }
 
 struct Fault {
@@ -79,8 +84,10 @@ pub struct FaultProxy {
 struct Shared {
     client: kube::Client,
     faults: Mutex<Vec<Fault>>,
+    rule: Mutex<Option<Box<Rule>>>,
     requests: Mutex<Vec<ProxiedRequest>>,
     watches: watch::Sender<()>,
+    silent: watch::Sender<usize>,
 }
 
 impl std::fmt::Debug for Shared {
@@ -110,8 +117,10 @@ impl FaultProxy {
         let shared = Arc::new(Shared {
             client,
             faults: Mutex::default(),
+            rule: Mutex::default(),
             requests: Mutex::default(),
             watches: watch::Sender::new(()),
+            silent: watch::Sender::new(0),
         });
         let task = tokio::spawn(accept(listener, Arc::clone(&shared)));
         Ok(Self {
@@ -141,6 +150,21 @@ impl FaultProxy {
             left: times,
         };
         lock(&self.shared.faults).push(fault);
+    }
+
+    /// Asks a rule about every request that suffers no injected fault, until there is another rule.
+    pub fn govern(&self, rule: impl FnMut(&ProxiedRequest) -> Option<Effect> + Send + 'static) {
+        *lock(&self.shared.rule) = Some(Box::new(rule));
+    }
+
+    /// Asks no rule any more.
+    pub fn govern_no_more(&self) {
+        *lock(&self.shared.rule) = None;
+    }
+
+    /// How many requests will never be answered so far: those that hang, and those that were passed on, done and swallowed.
+    pub fn silent(&self) -> watch::Receiver<usize> {
+        self.shared.silent.subscribe()
     }
 
     /// Takes back all faults, and returns how many times in all they were still to happen.
@@ -210,6 +234,12 @@ async fn handle(request: Request<Incoming>, shared: &Shared) -> Result<Answer, B
         }
         Some(Effect::Refuse(code, retry_after)) => Ok(refusal(code, retry_after)),
         Some(Effect::Disconnect) => Err(disconnected()),
+        Some(Effect::Hang) => shared.be_silent().await,
+        Some(Effect::Swallow) => {
+            let answer = shared.forward(request, false).await?;
+            answer.into_body().collect().await?;
+            shared.be_silent().await
+        }
         Some(Effect::LoseAnswer) => {
             shared
                 .forward(request, false)
@@ -240,9 +270,18 @@ impl Shared {
         let mut faults = lock(&self.faults);
         let fault = faults
             .iter_mut()
-            .find(|fault| fault.left > 0 && (fault.selector)(request))?;
-        fault.left -= 1;
-        Some(fault.effect.clone())
+            .find(|fault| fault.left > 0 && (fault.selector)(request));
+        if let Some(fault) = fault {
+            fault.left -= 1;
+            return Some(fault.effect.clone());
+        }
+        lock(&self.rule).as_mut()?(request)
+    }
+
+    /// The client goes away one day, and with it this task.
+    async fn be_silent(&self) -> Result<Answer, BoxError> {
+        self.silent.send_modify(|count| *count += 1);
+        std::future::pending().await
     }
 
     async fn forward(

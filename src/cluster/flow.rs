@@ -1,0 +1,413 @@
+//! How many requests are under way at once: what the API server of one cluster bears, as it says itself.
+//!
+//! Every client of a cluster shares one [`FlowControl`], whatever its identity. A request that is refused with 429 was not looked at:
+//! it is sent again when the API server wants it to be, no other is sent before, and fewer are sent at once from then on. Every
+//! request that succeeds makes room for a little more. Watches take no room, since they last.
+
+use crate::metrics::{Metrics, RequestAnswer, RequestMethod};
+use futures::future::BoxFuture;
+use http::header::RETRY_AFTER;
+use http::{HeaderMap, Method, Request, Response, StatusCode};
+use kube::client::{Body, ClientBuilder};
+use kube::{Client, Config};
+use std::future::poll_fn;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::sync::Notify;
+use tokio::time::{Instant, sleep_until};
+use tower::{Layer, Service};
+
+/// Most requests under way at once. HTTP/1 takes a connection for each.
+const MOST_REQUESTS: f64 = 32.0;
+/// Requests under way at once in the beginning.
+const FIRST_REQUESTS: f64 = 16.0;
+/// Requests that are under way at once however often the API server refuses: something must go on.
+const FEWEST_REQUESTS: f64 = 1.0;
+/// What is left of the number of requests after a refusal.
+const DECREASE: f64 = 0.5;
+/// Refusals that come shortly after another are answers to requests that were sent before it was heard.
+const ONE_REFUSAL: Duration = Duration::from_secs(1);
+/// How long to wait after a refusal that does not say.
+const DEFAULT_PAUSE: Duration = Duration::from_secs(1);
+/// Longest pause that is heeded: an API server that asks for more is asked again nevertheless.
+const LONGEST_PAUSE: Duration = Duration::from_secs(15);
+/// How long one request is sent again and again before its refusal is passed on.
+const PATIENCE: Duration = Duration::from_secs(25);
+
+/// A client that heeds a flow control. Retries are made by the flow control and by whoever wanted the request, not by the client.
+///
+/// # Errors
+/// [`kube::Error`] when the configuration makes no client.
+pub(crate) fn connect(mut config: Config, flow: &FlowControl) -> Result<Client, kube::Error> {
+    config.default_retry = false;
+    Ok(ClientBuilder::try_from(config)?.with_layer(flow).build())
+}
+
+/// Counts the requests that are under way to one cluster. Clones count together.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct FlowControl {
+    shared: Arc<Shared>,
+    metrics: Option<Metrics>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    pace: Mutex<Pace>,
+    freed: Notify,
+}
+
+/// The arithmetic of flow control: no clock and no waiting of its own.
+#[derive(Debug)]
+struct Pace {
+    /// Requests that may be under way; a fraction is room that is still being earned.
+    limit: f64,
+    under_way: usize,
+    paused_until: Option<Instant>,
+    refused_at: Option<Instant>,
+}
+
+/// Whether a request may be sent.
+#[derive(Debug, PartialEq, Eq)]
+enum Turn {
+    Now,
+    /// When another one is done.
+    Later,
+    /// Not before this time.
+    At(Instant),
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self {
+            limit: FIRST_REQUESTS,
+            under_way: 0,
+            paused_until: None,
+            refused_at: None,
+        }
+    }
+}
+
+impl Pace {
+    fn begin(&mut self, now: Instant) -> Turn {
+        if let Some(until) = self.paused_until.filter(|until| now < *until) {
+            return Turn::At(until);
+        }
+        self.paused_until = None;
+        if !self.has_room() {
+            return Turn::Later;
+        }
+        self.under_way += 1;
+        Turn::Now
+    }
+
+    fn has_room(&self) -> bool {
+        self.under_way < self.limit as usize
+    }
+
+    fn end(&mut self) {
+        self.under_way = self.under_way.saturating_sub(1);
+    }
+
+    /// Room for one more is earned by as many successes as there is room for, and only while the room is needed.
+    fn succeeded(&mut self) {
+        if !self.has_room() {
+            self.limit = (self.limit + 1.0 / self.limit).min(MOST_REQUESTS);
+        }
+    }
+
+    fn refused(&mut self, pause: Option<Duration>, now: Instant) {
+        let pause = pause.unwrap_or(DEFAULT_PAUSE).min(LONGEST_PAUSE);
+        self.paused_until = self.paused_until.max(Some(now + pause));
+        let is_first = self
+            .refused_at
+            .is_none_or(|at| now.saturating_duration_since(at) >= ONE_REFUSAL);
+        if is_first {
+            self.refused_at = Some(now);
+            self.limit = (self.limit * DECREASE).max(FEWEST_REQUESTS);
+        }
+    }
+}
+
+impl FlowControl {
+    /// A flow control that also tells of every request.
+    pub(crate) fn counted(metrics: Metrics) -> Self {
+        Self {
+            shared: Arc::default(),
+            metrics: Some(metrics),
+        }
+    }
+
+    fn count(&self, method: RequestMethod, status: Option<StatusCode>) {
+        if let Some(metrics) = &self.metrics {
+            metrics.requested(method, answer_label(status));
+        }
+    }
+
+    async fn begin(&self) -> UnderWay {
+        loop {
+            let freed = self.shared.freed.notified();
+            let (turn, has_room) = {
+                let mut pace = self.pace();
+                (pace.begin(Instant::now()), pace.has_room())
+            };
+            match turn {
+                Turn::Now => {
+                    // Whoever waits may have been passed over while nothing was sent.
+                    if has_room {
+                        self.shared.freed.notify_one();
+                    }
+                    return UnderWay(self.clone());
+                }
+                Turn::Later => freed.await,
+                Turn::At(time) => sleep_until(time).await,
+            }
+        }
+    }
+
+    fn pace(&self) -> MutexGuard<'_, Pace> {
+        // Nothing that holds the lock can leave the numbers half changed.
+        self.shared
+            .pace
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A request that is under way, until it is answered or dropped.
+struct UnderWay(FlowControl);
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        self.0.pace().end();
+        self.0.shared.freed.notify_one();
+    }
+}
+
+impl<S> Layer<S> for FlowControl {
+    type Service = Controlled<S>;
+
+    fn layer(&self, service: S) -> Controlled<S> {
+        Controlled {
+            // The client's service cannot be cloned, and a request that is sent again needs it twice.
+            service: Arc::new(tokio::sync::Mutex::new(service)),
+            flow: self.clone(),
+        }
+    }
+}
+
+/// A client's service under flow control.
+#[derive(Debug)]
+pub(crate) struct Controlled<S> {
+    service: Arc<tokio::sync::Mutex<S>>,
+    flow: FlowControl,
+}
+
+impl<S, B> Service<Request<Body>> for Controlled<S>
+where
+    S: Service<Request<Body>, Response = Response<B>> + Send + 'static,
+    S::Future: Send,
+    S::Error: Send,
+    B: Send,
+{
+    type Response = S::Response;
+    type Error = S::Error;
+    type Future = BoxFuture<'static, Result<S::Response, S::Error>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<Body>) -> Self::Future {
+        let (service, flow) = (Arc::clone(&self.service), self.flow.clone());
+        let method = method_label(request.method());
+        if is_watch(&request) {
+            return Box::pin(async move {
+                let answer = send(&service, request).await;
+                flow.count(method, answer.as_ref().ok().map(Response::status));
+                answer
+            });
+        }
+        Box::pin(async move {
+            let deadline = Instant::now() + PATIENCE;
+            let mut request = request;
+            loop {
+                let again = copy(&request);
+                let under_way = flow.begin().await;
+                let answer = send(&service, request).await;
+                flow.count(method, answer.as_ref().ok().map(Response::status));
+                let answer = answer?;
+                let now = Instant::now();
+                let Some(pause) = refusal(&answer) else {
+                    flow.pace().succeeded();
+                    drop(under_way);
+                    return Ok(answer);
+                };
+                flow.pace().refused(pause, now);
+                drop(under_way);
+                match again {
+                    Some(again) if now + pause.unwrap_or(DEFAULT_PAUSE) < deadline => {
+                        request = again;
+                    }
+                    _ => return Ok(answer),
+                }
+            }
+        })
+    }
+}
+
+async fn send<S>(
+    service: &tokio::sync::Mutex<S>,
+    request: Request<Body>,
+) -> Result<S::Response, S::Error>
+where
+    S: Service<Request<Body>>,
+{
+    let answer = {
+        let mut service = service.lock().await;
+        poll_fn(|context| service.poll_ready(context)).await?;
+        service.call(request)
+    };
+    answer.await
+}
+
+fn is_watch(request: &Request<Body>) -> bool {
+    let query = request.uri().query().unwrap_or_default();
+    query
+        .split('&')
+        .any(|pair| matches!(pair, "watch=true" | "watch=1"))
+}
+
+/// The same request once more, if its body is at hand.
+fn copy(request: &Request<Body>) -> Option<Request<Body>> {
+    let mut copy = Request::new(request.body().try_clone()?);
+    *copy.method_mut() = request.method().clone();
+    *copy.uri_mut() = request.uri().clone();
+    *copy.version_mut() = request.version();
+    *copy.headers_mut() = request.headers().clone();
+    *copy.extensions_mut() = request.extensions().clone();
+    Some(copy)
+}
+
+/// The pause that an answer asks for, if it is one that says that the request was not looked at.
+fn refusal<B>(answer: &Response<B>) -> Option<Option<Duration>> {
+    let pause = retry_after(answer.headers());
+    match answer.status() {
+        StatusCode::TOO_MANY_REQUESTS => Some(pause),
+        StatusCode::SERVICE_UNAVAILABLE if pause.is_some() => Some(pause),
+        _ => None,
+    }
+}
+
+fn method_label(method: &Method) -> RequestMethod {
+    match *method {
+        Method::GET => RequestMethod::Get,
+        Method::POST => RequestMethod::Post,
+        Method::PUT => RequestMethod::Put,
+        Method::PATCH => RequestMethod::Patch,
+        Method::DELETE => RequestMethod::Delete,
+        _ => RequestMethod::Other,
+    }
+}
+
+fn answer_label(status: Option<StatusCode>) -> RequestAnswer {
+    match status {
+        None => RequestAnswer::None,
+        Some(StatusCode::TOO_MANY_REQUESTS) => RequestAnswer::Throttled,
+        Some(status) if status.is_server_error() => RequestAnswer::Failed,
+        Some(status) if status.is_client_error() => RequestAnswer::Refused,
+        Some(_) => RequestAnswer::Success,
+    }
+}
+
+/// API servers give seconds, never dates.
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let seconds = headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse();
+    seconds.ok().map(Duration::from_secs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn begun(pace: &mut Pace, now: Instant) -> usize {
+        let mut begun = 0;
+        while pace.begin(now) == Turn::Now {
+            begun += 1;
+        }
+        begun
+    }
+
+    #[test]
+    fn refusal_halves_what_is_under_way_and_successes_earn_it_back() {
+        let now = Instant::now();
+        let mut pace = Pace::default();
+        assert_eq!(begun(&mut pace, now), 16);
+        pace.refused(Some(Duration::from_secs(2)), now);
+        // The others that were sent before are refused too, and count once.
+        pace.refused(None, now + Duration::from_millis(10));
+        (0..16).for_each(|_| pace.end());
+        let later = now + Duration::from_secs(2);
+        assert_eq!(
+            pace.begin(now + Duration::from_secs(1)),
+            Turn::At(later),
+            "nothing is sent before the API server wants it"
+        );
+        assert_eq!(begun(&mut pace, later), 8);
+        (0..9).for_each(|_| pace.succeeded());
+        assert_eq!(begun(&mut pace, later), 1);
+    }
+
+    #[test]
+    fn something_goes_on_however_often_the_api_server_refuses() {
+        let mut now = Instant::now();
+        let mut pace = Pace::default();
+        for _ in 0..100 {
+            pace.refused(Some(Duration::from_hours(1)), now);
+            now += LONGEST_PAUSE;
+        }
+        assert_eq!(begun(&mut pace, now), 1);
+        pace.end();
+        assert_eq!(pace.begin(now), Turn::Now);
+    }
+
+    #[test]
+    fn there_is_a_limit_to_what_successes_earn() {
+        let now = Instant::now();
+        let mut pace = Pace::default();
+        for _ in 0..10_000 {
+            begun(&mut pace, now);
+            pace.succeeded();
+        }
+        assert_eq!(pace.under_way, MOST_REQUESTS as usize);
+    }
+
+    #[test]
+    fn unused_room_does_not_grow() {
+        let mut pace = Pace::default();
+        (0..1000).for_each(|_| pace.succeeded());
+        assert_eq!(begun(&mut pace, Instant::now()), 16);
+    }
+
+    #[test]
+    fn pause_is_read_from_the_answer() {
+        let answer = |code: u16, header: Option<&str>| {
+            let mut answer = Response::new(());
+            *answer.status_mut() = StatusCode::from_u16(code).unwrap();
+            if let Some(header) = header {
+                answer
+                    .headers_mut()
+                    .insert(RETRY_AFTER, header.parse().unwrap());
+            }
+            refusal(&answer)
+        };
+        let seconds = Duration::from_secs;
+        assert_eq!(answer(429, Some("3")), Some(Some(seconds(3))));
+        assert_eq!(answer(429, None), Some(None));
+        assert_eq!(answer(429, Some("soon")), Some(None));
+        assert_eq!(answer(503, Some("1")), Some(Some(seconds(1))));
+        assert_eq!(answer(503, None), None);
+        assert_eq!(answer(500, Some("1")), None);
+        assert_eq!(answer(200, Some("1")), None);
+    }
+}
