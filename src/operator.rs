@@ -229,7 +229,7 @@ impl Operator {
                 let concurrency = reconciler.concurrency;
                 let shard = shared.shard.clone();
                 let hooks = Arc::clone(&reconciler.hooks);
-                let context = Arc::new(reconciler.context(&shared, wake)?);
+                let context = Arc::new(reconciler.context(&shared, &wake)?);
                 let shard = shard_selector(context.owners.names(), shard.as_deref());
                 run_components::<C>(context, hooks, woken, &shard, concurrency, stop).await;
                 Ok(())

@@ -178,7 +178,9 @@ impl State {
             None => self.dependencies.remove(node),
         };
         if is_gone || is_new || !known.is_empty() {
-            known.iter().for_each(|dependency| self.wake(dependency));
+            for dependency in &known {
+                self.wake(dependency);
+            }
         }
         self.wake_all_dependants(node);
     }
@@ -246,7 +248,7 @@ impl<C: Component> Run<'_, C> {
             return Err(ReconcileError::DependencyCycle { cycle });
         }
         let mut waiting = Vec::new();
-        let mut watched = BTreeMap::new();
+        let mut questions = BTreeMap::new();
         for dependency in self.component.depends_on() {
             let node = Node::of_dependency(self.component, &dependency);
             let (api_version, kind) = kind_of::<C>(&dependency);
@@ -263,7 +265,7 @@ impl<C: Component> Run<'_, C> {
                 cause,
             })?;
             if !graph.contains(&node) {
-                watched.extend([question(&node, resource, &self.identity, found.as_ref())]);
+                questions.extend([question(&node, resource, &self.identity, found.as_ref())]);
             }
             let problem = match &found {
                 None => Some("it does not exist".to_owned()),
@@ -272,7 +274,7 @@ impl<C: Component> Run<'_, C> {
             waiting.extend(problem.map(|problem| format!("{node}: {problem}")));
         }
         let watches = &self.context.dependency_watches;
-        watches.require(&self.component_name(), &self.local_client, watched);
+        watches.require(&self.component_name(), &self.local_client, questions);
         if waiting.is_empty() {
             return Ok(());
         }

@@ -309,7 +309,6 @@ impl ReconcileError {
             }
             Self::Hook { .. } => "HookFailed",
             Self::Panicked => "Panicked",
-            Self::TargetMoved { .. } => "InvalidSpec",
             Self::ReferencesMissing { .. } => "Retrying",
             Self::ReadReference { .. } | Self::ReferenceNotGiven { .. } => "ReferencesUnavailable",
             Self::KubeConfig { .. } => "InvalidKubeConfig",
@@ -321,7 +320,8 @@ impl ReconcileError {
             | Self::Digest(_)
             | Self::Health(_)
             | Self::DependencyReady(_)
-            | Self::UnusedOptions { .. } => "InvalidSpec",
+            | Self::UnusedOptions { .. }
+            | Self::TargetMoved { .. } => "InvalidSpec",
             Self::ReadVariables { .. }
             | Self::VariablesMissing { .. }
             | Self::VariablesNotGiven { .. } => "VariablesUnavailable",

@@ -90,6 +90,7 @@ pub(crate) async fn reconcile<C: Component>(
         .reconciliations
         .reconciled(outcome, started.elapsed());
     if outcome == ReconcileOutcome::Deleted {
+        context.graph.remove(&*component);
         context.memories.gone(&uid);
         context.metrics.forget(&uid);
     } else {

@@ -5,7 +5,7 @@ use super::spec;
 use super::variables::Variables;
 use crate::api::v1alpha1::{
     self as api, ComponentStatus, Decryption, DependsOn, DurationText, HealthCheck, KubeConfig,
-    Policies, Randomness, Source, UrlSource, VariableSource,
+    Policies, Randomness, Source, UrlSource, ValuesSource, VariableSource, VariableSourceKind,
 };
 use k8s_openapi::NamespaceResourceScope;
 use kube::Resource;
@@ -231,6 +231,29 @@ pub trait Component:
     }
 }
 
+/// Entries that hold parameters when none is named.
+const VALUES_KEYS: [&str; 3] = ["values", "values.yaml", "values.yml"];
+
+impl From<&ValuesSource> for Reference {
+    fn from(source: &ValuesSource) -> Self {
+        let reference = match source.kind {
+            VariableSourceKind::ConfigMap => Self::config_map(&source.name),
+            VariableSourceKind::Secret => Self::secret(&source.name),
+        };
+        let reference = match &source.key {
+            Some(key) => reference.key(key),
+            None => reference.fallback_keys(VALUES_KEYS),
+        };
+        // Nothing is rendered any more when it is deleted.
+        let reference = reference.ignored_on_deletion();
+        if source.optional {
+            reference.optional()
+        } else {
+            reference
+        }
+    }
+}
+
 /// Entries of a Secret that hold a kubeconfig when none is named.
 const KUBECONFIG_KEYS: [&str; 3] = ["value", "value.yaml", "value.yml"];
 
@@ -415,6 +438,17 @@ impl Component for api::Component {
 
     fn is_suspended(&self) -> bool {
         self.spec.suspend
+    }
+
+    fn references(&self) -> Vec<Reference> {
+        self.spec.values_from.iter().map(Reference::from).collect()
+    }
+
+    fn parameters_with(
+        &self,
+        references: &References,
+    ) -> Result<Cow<'_, Map<String, Value>>, Error> {
+        spec::parameters(&self.spec, references)
     }
 
     fn kube_config(&self) -> Option<Reference> {

@@ -259,9 +259,10 @@ impl<'a, C: Component> Run<'a, C> {
             deleting: false,
             timeout: Duration::MAX,
         };
-        let outcome = match self.restarting {
-            true => Outcome::Restarting,
-            false => Outcome::Applying,
+        let outcome = if self.restarting {
+            Outcome::Restarting
+        } else {
+            Outcome::Applying
         };
         self.status = project(self.status.clone(), &outcome, facts, &now());
         stored::write_status(self.component, self.context, self.memory, &self.status).await

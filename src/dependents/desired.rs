@@ -128,7 +128,7 @@ pub(crate) enum PrepareError {
         id: Box<ObjectId>,
         file: String,
         #[source]
-        cause: AnnotationError,
+        cause: Box<AnnotationError>,
     },
 }
 
@@ -249,7 +249,7 @@ impl Preparation<'_> {
         let fail = |cause| PrepareError::Annotation {
             id: Box::new(object.id()),
             file: source.to_owned(),
-            cause,
+            cause: Box::new(cause),
         };
         let mut desired = self
             .describe(&object, resource, defined, hook)

@@ -8,7 +8,7 @@
 
 use super::generators::{DirectoryOptions, GeneratorPart, HelmOptions, KustomizeOptions};
 use super::transformers::{Image, Patch, Substitute};
-use super::{ComponentStatus, DependsOn, DurationText, HealthCheck, KubeConfig};
+use super::{ComponentStatus, DependsOn, DurationText, HealthCheck, KubeConfig, ValuesSource};
 use kube::{CustomResource, KubeSchema};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -156,6 +156,12 @@ pub struct ComponentSpec {
     )]
     #[schemars(schema_with = "free_form")]
     pub values: Map<String, Value>,
+
+    /// ConfigMaps and Secrets in the Component's namespace with more parameters: entries that are YAML. They are read as the
+    /// Component's service account, and watched. Later ones are merged over earlier ones, and `values` over all of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 32), extend("x-kubernetes-list-type" = "atomic"))]
+    pub values_from: Vec<ValuesSource>,
 
     /// Namespace that the objects are rendered for, and that namespaced objects without one get. Default is the Component's own
     /// namespace. It cannot be changed once it is set.

@@ -18,7 +18,7 @@ pub use generators::{
     Randomness, Reorder, TemplateLanguage,
 };
 pub use health::HealthCheck;
-pub use relations::{DependsOn, KubeConfig, SecretKeyReference};
+pub use relations::{DependsOn, KubeConfig, SecretKeyReference, ValuesSource};
 pub use status::{
     ComponentStatus, DeletePolicy, GeneratorStatus, InventoryItem, LookedUp, Phase, SourceStatus,
     State, TargetStatus,
