@@ -17,7 +17,10 @@ pub(crate) struct KnownHealth {
 
 impl<C: Component> Run<'_, C> {
     /// Has objects judged by the component's own expressions, where it has some for their kinds.
-    pub(super) fn judge(&mut self, desired: &mut Desired) -> Result<(), ReconcileError> {
+    pub(super) fn apply_health_rules(
+        &mut self,
+        desired: &mut Desired,
+    ) -> Result<(), ReconcileError> {
         let rules = rules(self.memory, self.component.health())?;
         for object in &mut desired.objects {
             let rule = rules.of(&object.id.group, &object.id.kind);

@@ -10,6 +10,7 @@ mod gauges;
 mod health;
 mod hooks;
 mod identity;
+mod judging;
 mod kubeconfig;
 mod lookups;
 mod mask;

@@ -25,6 +25,7 @@ mod tests;
 pub(crate) use expression::{Expression, ExpressionError};
 
 pub(crate) use health::{HealthError, HealthRules};
+pub(crate) use hints::kebab_case;
 pub use hints::{HintError, Hints};
 
 use live::{Condition, Live};
