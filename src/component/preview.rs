@@ -150,6 +150,12 @@ async fn render<C: Component>(
             "templates look {asked} live objects up: without a cluster there are none"
         ));
     }
+    if place.cluster.is_some() && component.kube_config().is_some() {
+        warnings.push(
+            "the objects belong on another cluster: they are rendered with what this one offers"
+                .to_owned(),
+        );
+    }
     Ok(Preview { desired, warnings })
 }
 

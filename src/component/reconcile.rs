@@ -95,6 +95,7 @@ pub(crate) async fn reconcile<C: Component>(
         .reconciliations
         .reconciled(outcome, started.elapsed());
     if outcome == ReconcileOutcome::Deleted {
+        context.graph.remove(&*component);
         context.memories.gone(&uid);
         context.metrics.forget(&uid);
     } else {
@@ -132,6 +133,7 @@ async fn attempt<C: Component>(
         Ok(times) => (times, None),
         Err(error) => (Times::default(), Some(error)),
     };
+    stored::learn(component, context, memory).await?;
     let mut run = Run::new(component, context, hooks, memory)?;
     let outcome = match malformed {
         _ if deleting => deletion::delete(&mut run, times.interval).await,

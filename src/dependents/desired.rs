@@ -162,7 +162,7 @@ pub(crate) enum PrepareError {
         id: Box<ObjectId>,
         file: String,
         #[source]
-        cause: AnnotationError,
+        cause: Box<AnnotationError>,
     },
     /// Objects that cannot be brought into an order.
     #[error("{id} from `{file}` {problem}")]
@@ -308,7 +308,7 @@ impl Preparation<'_> {
         let fail = |cause| PrepareError::Annotation {
             id: Box::new(object.id()),
             file: source.to_owned(),
-            cause,
+            cause: Box::new(cause),
         };
         let references = Annotations::of(&object, self.options.owner.names()).depends_on();
         self.references

@@ -3,6 +3,7 @@
 mod component;
 mod duration;
 mod generators;
+mod health;
 mod policies;
 mod relations;
 mod status;
@@ -14,12 +15,13 @@ pub use generators::{
     Dialect, DirectoryOptions, GeneratorPart, HelmOptions, KustomizeOptions, LoadRestrictor,
     Randomness, Reorder, TemplateLanguage,
 };
+pub use health::HealthCheck;
 pub use policies::{
     AdoptionPolicy, DeletePolicy, DriftIgnore, DriftMode, DriftPolicy, ImmutablePolicy,
     MissingNamespacesPolicy, PROTECTED_KINDS, Policies, PrunePolicy, ReconcilePolicy, TypePattern,
     UpdatePolicy,
 };
-pub use relations::{DependsOn, KubeConfig, SecretKeyReference};
+pub use relations::{DependsOn, KubeConfig, SecretKeyReference, ValuesSource};
 pub use status::{
     ComponentStatus, GeneratorStatus, InventoryItem, LookedUp, Phase, SourceStatus, State,
     TargetStatus,
