@@ -290,6 +290,50 @@ async fn finalizer(world: &World, finalizers: Value) {
         .unwrap();
 }
 
+/// Defect 7: kinds whose objects cannot be listed hold nothing up.
+#[tokio::test(flavor = "multi_thread")]
+async fn virtual_kinds_do_not_hold_the_deletion_up() {
+    let world = World::new("virtual").await;
+    let url = world.chart("a", &[("templates/all.yaml", &map("m").to_string())]);
+    let types = ["authorization.k8s.io", "authentication.k8s.io"]
+        .map(|group| json!({"group": group, "kind": "*"}));
+    let spec = json!({"source": {"url": {"url": url}}, "additionalManagedTypes": types});
+    world.component("c", spec).await;
+    world.ready("c").await;
+    let components = world.components();
+    components
+        .delete("c", &DeleteParams::default())
+        .await
+        .unwrap();
+    eventually(&components, "c", |c| c.is_none()).await;
+}
+
+/// Scenario 19, its last sentence.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_stays_anyway_is_not_guarded() {
+    let world = World::new("staying").await;
+    let group = format!("{}.example.org", world.namespace);
+    let stays = json!({"delete": "OrphanOnDelete"});
+    want(&world, "a", &[widgets(&group)], stays).await;
+    world.ready("c").await;
+    let (api, resource) = widget_api(&world, &group);
+    let foreign = DynamicObject::new("foreign", &resource);
+    api.create(&PostParams::default(), &foreign).await.unwrap();
+    let components = world.components();
+    components
+        .delete("c", &DeleteParams::default())
+        .await
+        .unwrap();
+    eventually(&components, "c", |c| c.is_none()).await;
+    assert!(api.get_opt("foreign").await.unwrap().is_some());
+    let definitions: Api<CustomResourceDefinition> = Api::all(world.client.clone());
+    let name = format!("widgets.{group}");
+    definitions
+        .delete(&name, &DeleteParams::default())
+        .await
+        .unwrap();
+}
+
 /// Defect 1: a `List` in a chart installs its items.
 #[tokio::test(flavor = "multi_thread")]
 async fn list_in_a_chart_installs_its_items() {
