@@ -138,8 +138,8 @@ impl Pace {
         }
     }
 
-    fn refused(&mut self, pause: Option<Duration>, now: Instant) {
-        let pause = pause.unwrap_or(DEFAULT_PAUSE).min(LONGEST_PAUSE);
+    fn refused(&mut self, pause: Duration, now: Instant) {
+        let pause = pause.min(LONGEST_PAUSE);
         self.paused_until = self.paused_until.max(Some(now + pause));
         let is_first = self
             .refused_at
@@ -309,7 +309,7 @@ where
                 group.pace().refused(pause, now);
                 drop(under_way);
                 match again {
-                    Some(again) if now + pause.unwrap_or(DEFAULT_PAUSE) < deadline => {
+                    Some(again) if now + pause < deadline => {
                         request = again;
                     }
                     _ => return Ok(answer),
@@ -352,12 +352,12 @@ fn copy(request: &Request<Body>) -> Option<Request<Body>> {
     Some(copy)
 }
 
-/// The pause that an answer asks for, if it is one that says that the request was not looked at.
-fn refusal<B>(answer: &Response<B>) -> Option<Option<Duration>> {
+/// How long to wait after an answer that says that the request was not looked at.
+fn refusal<B>(answer: &Response<B>) -> Option<Duration> {
     let pause = retry_after(answer.headers());
     match answer.status() {
-        StatusCode::TOO_MANY_REQUESTS => Some(pause),
-        StatusCode::SERVICE_UNAVAILABLE if pause.is_some() => Some(pause),
+        StatusCode::TOO_MANY_REQUESTS => Some(pause.unwrap_or(DEFAULT_PAUSE)),
+        StatusCode::SERVICE_UNAVAILABLE => pause,
         _ => None,
     }
 }
@@ -406,9 +406,9 @@ mod tests {
         let now = Instant::now();
         let mut pace = Pace::default();
         assert_eq!(begun(&mut pace, now), 16);
-        pace.refused(Some(Duration::from_secs(2)), now);
+        pace.refused(Duration::from_secs(2), now);
         // The others that were sent before are refused too, and count once.
-        pace.refused(None, now + Duration::from_millis(10));
+        pace.refused(DEFAULT_PAUSE, now + Duration::from_millis(10));
         (0..16).for_each(|_| pace.end());
         let later = now + Duration::from_secs(2);
         assert_eq!(
@@ -426,7 +426,7 @@ mod tests {
         let mut now = Instant::now();
         let mut pace = Pace::default();
         for _ in 0..100 {
-            pace.refused(Some(Duration::from_hours(1)), now);
+            pace.refused(Duration::from_hours(1), now);
             now += LONGEST_PAUSE;
         }
         assert_eq!(begun(&mut pace, now), 1);
@@ -483,10 +483,10 @@ mod tests {
             refusal(&answer)
         };
         let seconds = Duration::from_secs;
-        assert_eq!(answer(429, Some("3")), Some(Some(seconds(3))));
-        assert_eq!(answer(429, None), Some(None));
-        assert_eq!(answer(429, Some("soon")), Some(None));
-        assert_eq!(answer(503, Some("1")), Some(Some(seconds(1))));
+        assert_eq!(answer(429, Some("3")), Some(seconds(3)));
+        assert_eq!(answer(429, None), Some(DEFAULT_PAUSE));
+        assert_eq!(answer(429, Some("soon")), Some(DEFAULT_PAUSE));
+        assert_eq!(answer(503, Some("1")), Some(seconds(1)));
         assert_eq!(answer(503, None), None);
         assert_eq!(answer(500, Some("1")), None);
         assert_eq!(answer(200, Some("1")), None);
