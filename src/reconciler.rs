@@ -1,7 +1,7 @@
 //! What an operator does with one kind.
 
 use crate::api::v1alpha1::{self as api, Policies};
-use crate::cluster::{ComponentName, Discovery, FlowControl, LookupWatches, connect};
+use crate::cluster::{ComponentName, Discovery, FlowControl, LookupWatches, Watches, connect};
 use crate::component::{
     Cluster, Clusters, Component, Context, Defaults, Graph, HookContext, HookError, Hooks,
     Identities, Memories, NamedClient, Point, Renderer, reconcile,
@@ -15,7 +15,8 @@ use crate::operator::{
 use crate::source::{FetchOptions, Fetcher};
 use k8s_openapi::api::core::v1::Namespace;
 use kube::{Api, Client, Config, ResourceExt};
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::mpsc::UnboundedSender;
 use whipstaff_generator::{Limits, Registry};
@@ -227,7 +228,7 @@ impl<C: Component> Reconciler<C> {
         let (wake, _) = tokio::sync::mpsc::unbounded_channel();
         Ok(Connected {
             hooks: Arc::clone(&self.hooks),
-            context: Arc::new(self.context(&shared, wake)?),
+            context: Arc::new(self.context(&shared, &wake)?),
         })
     }
 
@@ -235,7 +236,7 @@ impl<C: Component> Reconciler<C> {
     pub(crate) fn context(
         self,
         shared: &Shared,
-        wake: UnboundedSender<ComponentName>,
+        wake: &UnboundedSender<ComponentName>,
     ) -> Result<Context, OperatorError> {
         let client = &shared.client;
         let names = Arc::new(Names::new(&self.name)?);
@@ -243,10 +244,9 @@ impl<C: Component> Reconciler<C> {
         shared.graph.register::<C>(wake.clone());
         let local = Cluster::new(
             shared.identities.clone(),
-            client.clone(),
             shared.discovery.clone(),
-            &owners,
-            &wake,
+            shared.watches(&owners, wake),
+            wake,
         );
         Ok(Context {
             local: Arc::new(local),
@@ -307,6 +307,8 @@ pub(crate) struct Shared {
     discovery: Discovery,
     graph: Graph,
     metrics: Metrics,
+    /// Watches of dependents by the name of the reconciler: it is in the label that they select by.
+    watches: Mutex<HashMap<String, Watches>>,
     /// The UID of the cluster of the resources.
     cluster: String,
     pub(crate) shard: Option<String>,
@@ -325,10 +327,24 @@ impl Shared {
             discovery: Discovery::new(client.clone()),
             graph: Graph::default(),
             metrics,
+            watches: Mutex::default(),
             cluster: cluster.uid().unwrap_or_default(),
             client,
             shard: None,
         })
+    }
+
+    /// The watches of dependents for one kind, shared with the other kinds of the same name.
+    fn watches(&self, owners: &OwnerScope, wake: &UnboundedSender<ComponentName>) -> Watches {
+        let name = owners.names().name().to_owned();
+        // Nothing that holds the lock can leave the map half changed.
+        let mut all = self.watches.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = all.get(&name) {
+            return known.join(owners.clone(), wake.clone());
+        }
+        let watches = Watches::new(self.client.clone(), owners.clone(), wake.clone());
+        all.insert(name, watches.clone());
+        watches
     }
 
     /// For the components of one shard.

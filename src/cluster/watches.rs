@@ -4,7 +4,7 @@
 //! read from the API server.
 
 use super::Resource;
-use crate::dependents::OwnerScope;
+use crate::dependents::{Names, OwnerScope};
 use futures::{StreamExt, stream::BoxStream};
 use kube::api::{Api, DynamicObject};
 use kube::core::PartialObjectMeta;
@@ -35,18 +35,30 @@ pub(crate) enum Seen {
     At(u64),
 }
 
-/// The watches of all kinds that components own objects of.
+/// The watches of all kinds that components own objects of, as the components of one kind see them.
 #[derive(Clone)]
 pub(crate) struct Watches {
     client: Client,
-    owners: OwnerScope,
-    wake: UnboundedSender<ComponentName>,
+    names: Arc<Names>,
+    /// The kind of component that this handle is for.
+    route: usize,
+    routes: Arc<Mutex<Vec<Route>>>,
     kinds: Arc<Mutex<HashMap<Resource, Kind>>>,
 }
 
+/// How components of one kind are told from others, and woken.
+#[derive(Clone)]
+struct Route {
+    owners: OwnerScope,
+    wake: UnboundedSender<ComponentName>,
+}
+
+/// A component and the route of its kind.
+type Routed = (usize, ComponentName);
+
 #[derive(Default)]
 struct Kind {
-    users: BTreeSet<ComponentName>,
+    users: BTreeSet<Routed>,
     task: Option<AbortHandle>,
     listed: bool,
     objects: HashMap<(String, String), Entry>,
@@ -55,7 +67,7 @@ struct Kind {
 #[derive(Clone, PartialEq, Eq)]
 struct Entry {
     version: u64,
-    owner: Option<ComponentName>,
+    owner: Option<Routed>,
 }
 
 impl std::fmt::Debug for Watches {
@@ -83,18 +95,30 @@ impl Watches {
     ) -> Self {
         Self {
             client,
-            owners,
-            wake,
+            names: Arc::clone(owners.names()),
+            route: 0,
+            routes: Arc::new(Mutex::new(vec![Route { owners, wake }])),
             kinds: Arc::default(),
+        }
+    }
+
+    /// The same watches for the components of another kind, whose reconciler has the same name.
+    pub(crate) fn join(&self, owners: OwnerScope, wake: UnboundedSender<ComponentName>) -> Self {
+        let mut routes = self.routes();
+        routes.push(Route { owners, wake });
+        Self {
+            route: routes.len() - 1,
+            ..self.clone()
         }
     }
 
     /// Says which kinds a component owns objects of: watches are started for new ones, and stopped when nobody needs them.
     pub(crate) fn require(&self, component: &ComponentName, wanted: &BTreeSet<Resource>) {
+        let component = (self.route, component.clone());
         let mut kinds = self.kinds();
         kinds.retain(|resource, kind| {
             if !wanted.contains(resource) {
-                kind.users.remove(component);
+                kind.users.remove(&component);
             }
             !kind.users.is_empty()
         });
@@ -125,7 +149,7 @@ impl Watches {
 
     fn start(&self, resource: Resource) -> AbortHandle {
         let api = Api::<Metadata>::all_with(self.client.clone(), &resource.api_resource());
-        let config = watcher::Config::default().labels(self.owners.names().owner_key());
+        let config = watcher::Config::default().labels(self.names.owner_key());
         let events = watcher(api, config).default_backoff().boxed();
         tokio::spawn(self.clone().follow(resource, events)).abort_handle()
     }
@@ -195,19 +219,32 @@ impl Watches {
     }
 
     fn entry(&self, object: &Metadata) -> Entry {
-        let owner = object.annotations().get(self.owners.names().owner_key());
+        let owner = object.annotations().get(self.names.owner_key());
         Entry {
             version: object
                 .resource_version()
                 .and_then(|v| v.parse().ok())
                 .unwrap_or(u64::MAX),
-            owner: owner.and_then(|owner| self.owners.component(owner)),
+            owner: owner.and_then(|owner| self.owner(owner)),
         }
     }
 
-    fn wake(&self, component: ComponentName) {
-        // Fails only while the operator stops: then nobody is left to wake.
-        let _ = self.wake.send(component);
+    fn owner(&self, annotation: &str) -> Option<Routed> {
+        let routes = self.routes();
+        let mut found = routes.iter().enumerate();
+        found.find_map(|(route, known)| Some((route, known.owners.component(annotation)?)))
+    }
+
+    fn wake(&self, (route, component): Routed) {
+        if let Some(route) = self.routes().get(route) {
+            // Fails only while the operator stops: then nobody is left to wake.
+            let _ = route.wake.send(component);
+        }
+    }
+
+    fn routes(&self) -> MutexGuard<'_, Vec<Route>> {
+        // Nothing that holds the lock can leave the list half changed.
+        self.routes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn kinds(&self) -> MutexGuard<'_, HashMap<Resource, Kind>> {

@@ -7,8 +7,9 @@ use super::spill::SpillError;
 use crate::api::v1alpha1::{DurationError, VariableSourceKind};
 use crate::class::Class;
 use crate::cluster::{DiscoveryError, LookupError, RequestError};
-use crate::dependents::{ExecuteError, ObserveError, PrepareError, Refusal};
+use crate::dependents::{ExecuteError, ObserveError, PrepareError, Refusal, RefusalCause};
 use crate::source::SourceError;
+use crate::status::{ExpressionError, HealthError};
 use std::time::Duration;
 use whipstaff_generator::{DigestError, ErrorKind, Fault, ObjectId, RegistryError};
 use whipstaff_sops::KeyError;
@@ -28,6 +29,12 @@ pub(crate) enum ReconcileError {
         #[source]
         cause: DurationError,
     },
+    #[error(transparent)]
+    Health(#[from] HealthError),
+    #[error("a dependency's `ready` cannot be used")]
+    DependencyReady(#[source] ExpressionError),
+    #[error("`spec.{field}` is zero, and must be more")]
+    ZeroDuration { field: &'static str },
     #[error("`spec.source.url.digest` is malformed")]
     Digest(#[source] DigestError),
     #[error("the Secret `{name}` with the credentials cannot be read")]
@@ -183,7 +190,7 @@ pub(crate) enum ReconcileError {
     },
     #[error(
         "nothing was applied: the API server refuses {}",
-        list(objects.iter().map(|(id, error)| format!("{id}: {error}")))
+        list(objects.iter().map(|(id, error)| refused(id, error)))
     )]
     Preflight {
         objects: Vec<(ObjectId, RequestError)>,
@@ -264,8 +271,12 @@ impl ReconcileError {
             | Self::VariablesNotGiven { .. }
             | Self::ReferenceNotGiven { .. }
             | Self::Prepare(PrepareError::UnknownKind { .. }) => Class::NotReady,
-            Self::Duration { .. }
+            Self::Execute(ExecuteError::Immutable { .. })
+            | Self::ZeroDuration { .. }
+            | Self::Duration { .. }
             | Self::Digest(_)
+            | Self::Health(_)
+            | Self::DependencyReady(_)
             | Self::UnusedOptions { .. }
             | Self::KubeConfig { .. }
             | Self::DependencyCycle { .. }
@@ -302,7 +313,6 @@ impl ReconcileError {
             }
             Self::Hook { .. } => "HookFailed",
             Self::Panicked => "Panicked",
-            Self::TargetMoved { .. } => "InvalidSpec",
             Self::ReferencesMissing { .. } => "Retrying",
             Self::ReadReference { .. } | Self::ReferenceNotGiven { .. } => "ReferencesUnavailable",
             Self::KubeConfig { .. } => "InvalidKubeConfig",
@@ -310,7 +320,13 @@ impl ReconcileError {
             Self::DependencyCycle { .. } => "DependencyCycle",
             Self::DependedOn { .. } => "DependedOn",
             Self::ForeignFinalizers { .. } => "DeletionBlocked",
-            Self::Duration { .. } | Self::Digest(_) | Self::UnusedOptions { .. } => "InvalidSpec",
+            Self::Duration { .. }
+            | Self::ZeroDuration { .. }
+            | Self::Digest(_)
+            | Self::Health(_)
+            | Self::DependencyReady(_)
+            | Self::UnusedOptions { .. }
+            | Self::TargetMoved { .. } => "InvalidSpec",
             Self::ReadVariables { .. }
             | Self::VariablesMissing { .. }
             | Self::VariablesNotGiven { .. } => "VariablesUnavailable",
@@ -339,7 +355,8 @@ impl ReconcileError {
             Self::Lookup(_) => "LookupFailed",
             Self::Prepare(PrepareError::UnknownKind { .. }) => "KindNotServed",
             Self::Prepare(_) | Self::Preflight { .. } => "InvalidObject",
-            Self::Refused { .. } => "OwnedByOthers",
+            Self::Refused { refusals, .. } => refused_reason(refusals),
+            Self::Execute(ExecuteError::Immutable { .. }) => "ImmutableField",
             Self::Execute(ExecuteError::ForeignInstance { .. }) => "InUse",
             Self::Execute(ExecuteError::Write { cause, .. }) if cause.is_invalid() => {
                 "InvalidObject"
@@ -369,6 +386,24 @@ impl ReconcileError {
     /// The whole chain on one line, for a person.
     pub(crate) fn report(&self) -> String {
         crate::causes::on_one_line(self)
+    }
+}
+
+fn refused(id: &ObjectId, error: &RequestError) -> String {
+    if error.is_immutable() {
+        format!(
+            "{id}: {error}; with the policy `immutable: Recreate` it would be deleted and created anew"
+        )
+    } else {
+        format!("{id}: {error}")
+    }
+}
+
+fn refused_reason(refusals: &[Refusal]) -> &'static str {
+    match refusals.first().map(|refusal| refusal.cause) {
+        Some(RefusalCause::Pruning) => "PruningRefused",
+        Some(RefusalCause::Namespace) => "NamespaceMissing",
+        Some(RefusalCause::Owned) | None => "OwnedByOthers",
     }
 }
 

@@ -68,12 +68,8 @@ impl Identities {
             return Ok(client.clone());
         }
         let mut config = self.config.clone();
+        // The API server adds the groups of a service account by itself; to name them would take the right to impersonate groups.
         config.auth_info.impersonate = Some(user.clone());
-        config.auth_info.impersonate_groups = Some(vec![
-            "system:serviceaccounts".to_owned(),
-            format!("system:serviceaccounts:{namespace}"),
-            "system:authenticated".to_owned(),
-        ]);
         let client = connect(config, &self.flow).map_err(|cause| IdentityError {
             account: account.to_owned(),
             cause: Box::new(cause),

@@ -2,9 +2,12 @@
 
 use kube::Config;
 use kube::config::{AuthInfo, Cluster, KubeConfigOptions, Kubeconfig};
+use std::time::Duration;
 
 /// Longest kubeconfig in bytes.
 const MAX_SIZE: usize = 256 * 1024;
+/// How long a connection to another cluster may take.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A kubeconfig that is not used. None of the errors shows what is in it.
 #[derive(Debug, thiserror::Error)]
@@ -31,9 +34,12 @@ pub(crate) enum KubeConfigError {
 pub(super) async fn read_config(text: &[u8]) -> Result<Config, KubeConfigError> {
     let kubeconfig = checked(text)?;
     // What the library says may quote the kubeconfig.
-    Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default())
+    let mut config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default())
         .await
-        .map_err(|_| KubeConfigError::Unusable)
+        .map_err(|_| KubeConfigError::Unusable)?;
+    // A cluster that is gone must not keep the operator from the others.
+    config.connect_timeout = Some(CONNECT_TIMEOUT);
+    Ok(config)
 }
 
 /// The kubeconfig, with nothing but what its current context names.

@@ -5,7 +5,7 @@ use super::kubeconfig::{KubeConfigError, read_config};
 use crate::cluster::{
     ComponentName, Discovery, FlowControl, LookupWatches, Objects, Watches, connect,
 };
-use crate::dependents::OwnerScope;
+use crate::dependents::{Claims, OwnerScope};
 use crate::metrics::Metrics;
 use kube::Client;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -24,6 +24,8 @@ pub(crate) struct Cluster {
     pub(crate) discovery: Discovery,
     /// Watches of dependents.
     pub(crate) watches: Watches,
+    /// Objects that components ask each other for.
+    pub(crate) claims: Claims,
     /// Watches of what templates looked up.
     pub(crate) lookup_watches: LookupWatches,
 }
@@ -35,18 +37,18 @@ impl std::fmt::Debug for Cluster {
 }
 
 impl Cluster {
-    /// A cluster by the identities on it and a client. Components whose dependents changed are sent to `wake`.
+    /// A cluster by what is shared of it. Components whose dependents changed are sent to `wake`.
     pub(crate) fn new(
         identities: Identities,
-        client: Client,
         discovery: Discovery,
-        owners: &OwnerScope,
+        watches: Watches,
         wake: &UnboundedSender<ComponentName>,
     ) -> Self {
         Self {
             identities,
             discovery,
-            watches: Watches::new(client, owners.clone(), wake.clone()),
+            watches,
+            claims: Claims::new(wake.clone()),
             lookup_watches: LookupWatches::new(wake.clone()),
         }
     }
@@ -148,7 +150,8 @@ impl Clusters {
             known.retain(|_, cluster| cluster.strong_count() > 0);
         }
         let identities = Identities::new(config, client.clone(), flow);
-        let cluster = Cluster::new(identities, client, discovery, &self.owners, &self.wake);
+        let watches = Watches::new(client, self.owners.clone(), self.wake.clone());
+        let cluster = Cluster::new(identities, discovery, watches, &self.wake);
         let cluster = Arc::new(cluster);
         known.insert(key, Arc::downgrade(&cluster));
         Ok(cluster)

@@ -5,7 +5,7 @@ use super::error::ReconcileError;
 use super::identity::Identities;
 use super::lookups::ask;
 use super::memory::Sources;
-use super::reconcile::now;
+use super::reconcile::{DEFAULT_REAPPLY, now};
 use super::references::{References, read_references};
 use super::render::Renderer;
 use super::rendering::{Order, Outside, settle};
@@ -150,6 +150,12 @@ async fn render<C: Component>(
             "templates look {asked} live objects up: without a cluster there are none"
         ));
     }
+    if place.cluster.is_some() && component.kube_config().is_some() {
+        warnings.push(
+            "the objects belong on another cluster: they are rendered with what this one offers"
+                .to_owned(),
+        );
+    }
     Ok(Preview { desired, warnings })
 }
 
@@ -247,13 +253,17 @@ impl Place {
         generated: &Generated,
         resources: &Resources,
     ) -> Result<Desired, PrepareError> {
+        let policies = component.policies();
         let options = PrepareOptions {
             owner: &self.owner,
             namespace: &order.wanted.namespace,
+            policies: &policies,
+            component: &order.wanted.digest().hex(),
+            reapply: DEFAULT_REAPPLY,
+            additional_types: component.additional_managed_types(),
             is_upgrade: order.release.is_upgrade,
             revision: order.release.revision,
             hooks: component.runs_hooks(),
-            adoption: component.policies().adoption.unwrap_or_default(),
             resources,
         };
         prepare(generated, &options)

@@ -7,7 +7,9 @@ use super::run::Run;
 use super::secrets::{SecretEntries, SecretReader};
 use super::variables::{find, watched};
 use crate::api::v1alpha1::VariableSourceKind;
+use crate::class::Class;
 use crate::cluster::RequestError;
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -224,7 +226,8 @@ pub(super) async fn read_references(
         let place = (kind, name.clone());
         read.versions.insert(place, version.unwrap_or_default());
         let Some(found) = found else {
-            if !reference.optional && !(deleting && reference.ignored_on_deletion) {
+            let is_tolerated = deleting && reference.ignored_on_deletion;
+            if !reference.optional && !is_tolerated {
                 missing.push(format!("the {kind} `{name}` does not exist"));
             }
             continue;
@@ -247,6 +250,9 @@ pub(super) async fn read_references(
             if kind == VariableSourceKind::Secret
                 && let Ok(text) = String::from_utf8(bytes.clone())
             {
+                if let Ok(value) = whipstaff_generator::yaml::from_str(&text) {
+                    collect_texts(&value, &mut secrets);
+                }
                 secrets.push(text);
             }
         }
@@ -263,6 +269,18 @@ pub(super) async fn read_references(
     read.references = Arc::new(References { loaded, digest });
     read.mask = Mask::of(&secrets);
     Ok(read)
+}
+
+/// What is in a document is as secret as the document.
+fn collect_texts(value: &Value, texts: &mut Vec<String>) {
+    match value {
+        Value::Object(fields) => fields
+            .values()
+            .for_each(|value| collect_texts(value, texts)),
+        Value::Array(items) => items.iter().for_each(|value| collect_texts(value, texts)),
+        Value::String(text) => texts.push(text.clone()),
+        _ => {}
+    }
 }
 
 fn cannot_read(reference: &Reference, cause: Option<RequestError>) -> ReconcileError {
@@ -328,6 +346,8 @@ impl<C: Component> Run<'_, C> {
         let read = read_references(wanted, own, reader, &self.namespace, deleting).await;
         match &read {
             Ok(read) => self.watch_references(&read.versions),
+            // Whoever may not read may not watch.
+            Err(error) if error.class() == Class::Denied => {}
             Err(_) => {
                 // What is missing is waited for.
                 let missing = wanted
@@ -341,14 +361,14 @@ impl<C: Component> Run<'_, C> {
 
     /// Watches what is referred to, as whoever reads it.
     fn watch_references(&self, versions: &BTreeMap<(VariableSourceKind, String), String>) {
-        let watched = versions.iter().map(|((kind, name), version)| {
+        let questions = versions.iter().map(|((kind, name), version)| {
             watched(*kind, name, version, &self.namespace, &self.identity)
         });
         let watches = &self.context.reference_watches;
         watches.require(
             &self.component_name(),
             &self.local_client,
-            watched.collect(),
+            questions.collect(),
         );
     }
 }

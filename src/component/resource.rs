@@ -4,8 +4,9 @@ use super::references::{Reference, References};
 use super::spec;
 use super::variables::Variables;
 use crate::api::v1alpha1::{
-    self as api, ComponentStatus, Decryption, DependsOn, DurationText, KubeConfig, Policies,
-    Randomness, Source, UrlSource, VariableSource,
+    self as api, ComponentStatus, Decryption, DependsOn, DurationText, HealthCheck, KubeConfig,
+    Policies, Randomness, Source, TypePattern, UrlSource, ValuesSource, VariableSource,
+    VariableSourceKind,
 };
 use k8s_openapi::NamespaceResourceScope;
 use kube::Resource;
@@ -96,6 +97,11 @@ pub trait Component:
     /// Resources that must be ready before anything is done for this one, and that are deleted after it. Default: none.
     fn depends_on(&self) -> Vec<DependsOn> {
         Vec::new()
+    }
+
+    /// When objects of kinds whose status does not speak for itself are ready. Default: as their conditions say.
+    fn health(&self) -> &[HealthCheck] {
+        &[]
     }
 
     /// Where the generator's files come from. Default: it needs none.
@@ -220,9 +226,42 @@ pub trait Component:
         false
     }
 
-    /// What may be done to objects that exist already, and to namespaces that do not.
+    /// What may be done to objects, and how.
     fn policies(&self) -> Policies {
         Policies::default()
+    }
+
+    /// How often an object is applied again although nothing is known to have changed. Default: `60m`.
+    fn reapply_interval(&self) -> Option<&DurationText> {
+        None
+    }
+
+    /// Kinds whose objects need this component's, beside those that its definitions and API services serve. Default: none.
+    fn additional_managed_types(&self) -> &[TypePattern] {
+        &[]
+    }
+}
+
+/// Entries that hold parameters when none is named.
+const VALUES_KEYS: [&str; 3] = ["values", "values.yaml", "values.yml"];
+
+impl From<&ValuesSource> for Reference {
+    fn from(source: &ValuesSource) -> Self {
+        let reference = match source.kind {
+            VariableSourceKind::ConfigMap => Self::config_map(&source.name),
+            VariableSourceKind::Secret => Self::secret(&source.name),
+        };
+        let reference = match &source.key {
+            Some(key) => reference.key(key),
+            None => reference.fallback_keys(VALUES_KEYS),
+        };
+        // Nothing is rendered any more when it is deleted.
+        let reference = reference.ignored_on_deletion();
+        if source.optional {
+            reference.optional()
+        } else {
+            reference
+        }
     }
 }
 
@@ -412,8 +451,23 @@ impl Component for api::Component {
         self.spec.suspend
     }
 
+    fn references(&self) -> Vec<Reference> {
+        self.spec.values_from.iter().map(Reference::from).collect()
+    }
+
+    fn parameters_with(
+        &self,
+        references: &References,
+    ) -> Result<Cow<'_, Map<String, Value>>, Error> {
+        spec::parameters(&self.spec, references)
+    }
+
     fn kube_config(&self) -> Option<Reference> {
         self.spec.kube_config.as_ref().map(Reference::from)
+    }
+
+    fn health(&self) -> &[HealthCheck] {
+        &self.spec.health
     }
 
     fn depends_on(&self) -> Vec<DependsOn> {
@@ -421,6 +475,14 @@ impl Component for api::Component {
     }
 
     fn policies(&self) -> Policies {
-        self.spec.policies.unwrap_or_default()
+        self.spec.policies.clone().unwrap_or_default()
+    }
+
+    fn reapply_interval(&self) -> Option<&DurationText> {
+        self.spec.reapply_interval.as_ref()
+    }
+
+    fn additional_managed_types(&self) -> &[TypePattern] {
+        &self.spec.additional_managed_types
     }
 }

@@ -1,5 +1,6 @@
 //! What the spec of a Component means for rendering: options, parts, and transformers in their order.
 
+use super::references::{Reference, References};
 use super::resource::{GeneratorOptions, Origin, Part};
 use super::variables::Variables;
 use crate::api::v1alpha1::{
@@ -7,12 +8,52 @@ use crate::api::v1alpha1::{
 };
 use crate::cluster::is_cluster_scoped;
 use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 use std::sync::Arc;
 use whipstaff_generator::{
     CheckNames, CommonAnnotations, CommonLabels, Error, ErrorKind, ObjectSet, Pipeline,
     Substitution, TransformContext, Transformer, Undefined,
 };
 use whipstaff_kustomize::Transformations;
+
+/// The parameters: those out of ConfigMaps and Secrets in their order, and the spec's own over them.
+pub(super) fn parameters<'a>(
+    spec: &'a ComponentSpec,
+    references: &References,
+) -> Result<Cow<'a, Map<String, Value>>, Error> {
+    if spec.values_from.is_empty() {
+        return Ok(Cow::Borrowed(&spec.values));
+    }
+    let mut all = Map::new();
+    for source in &spec.values_from {
+        let Some(bytes) = references.bytes(&Reference::from(source)) else {
+            continue;
+        };
+        match whipstaff_generator::yaml::from_slice(bytes) {
+            Ok(Value::Object(values)) => merge(&mut all, values),
+            Ok(Value::Null) => {}
+            // What the reader says may quote a Secret.
+            _ => {
+                let (kind, name) = (source.kind, &source.name);
+                let message = format!("the values of the {kind} `{name}` are not YAML of a map");
+                return Err(Error::new(ErrorKind::Parameters, message));
+            }
+        }
+    }
+    merge(&mut all, spec.values.clone());
+    Ok(Cow::Owned(all))
+}
+
+fn merge(base: &mut Map<String, Value>, over: Map<String, Value>) {
+    for (key, value) in over {
+        match (base.get_mut(&key), value) {
+            (Some(Value::Object(base)), Value::Object(over)) => merge(base, over),
+            (_, value) => {
+                base.insert(key, value);
+            }
+        }
+    }
+}
 
 /// Options of the single generator.
 pub(super) fn options(spec: &ComponentSpec) -> GeneratorOptions {

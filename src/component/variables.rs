@@ -6,6 +6,7 @@ use super::resource::Component;
 use super::run::Run;
 use super::secrets::{SecretEntries, SecretReader, entries};
 use crate::api::v1alpha1::{VariableSource, VariableSourceKind};
+use crate::class::Class;
 use crate::cluster::{RequestError, Resource, Versions, WatchedQuestion};
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -240,9 +241,11 @@ impl<C: Component> Run<'_, C> {
         let read = match read_variables(sources, reader, &self.namespace).await {
             Ok(read) => read,
             Err(error) => {
-                // What is missing is waited for.
-                let missing: Vec<_> = sources.iter().map(|s| (s.clone(), String::new())).collect();
-                self.watch_variables(&missing);
+                // What is missing is waited for; whoever may not read may not watch.
+                if error.class() != Class::Denied {
+                    let missing = sources.iter().map(|s| (s.clone(), String::new()));
+                    self.watch_variables(&missing.collect::<Vec<_>>());
+                }
                 return Err(error);
             }
         };

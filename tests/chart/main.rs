@@ -22,7 +22,10 @@ const CASES: &[&[&str]] = &[
         "--set",
         "rbac.clusterAdmin=false,serviceAccount.create=false,serviceAccount.name=me",
     ],
-    &["--set", "leaderElection.enabled=false,nameOverride=other"],
+    &[
+        "--set",
+        "leaderElection.enabled=false,nameOverride=other,defaultServiceAccount=deployer",
+    ],
 ];
 
 fn render(program: &Path, dialect: Option<&str>, arguments: &[&str]) -> String {

@@ -14,6 +14,7 @@ mod objects;
 mod requests;
 mod several;
 mod status;
+mod values;
 #[allow(dead_code, reason = "what all test binaries share")]
 #[path = "../reconcile/world.rs"]
 mod world;

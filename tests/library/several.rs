@@ -24,16 +24,12 @@ use whipstaff::{
 };
 use whipstaff_test_support::{eventually, shared};
 
+#[rustfmt::skip]
 macro_rules! kind {
     ($kind:literal, $type:ident, $spec:ident) => {
         #[derive(CustomResource, Serialize, Deserialize, JsonSchema, Clone, Debug)]
-        #[kube(
-                                    group = "several.example.org",
-                                    version = "v1",
-                                    kind = $kind,
-                                    namespaced,
-                                    status = "ComponentStatus"
-                                )]
+        #[kube(group = "several.example.org", version = "v1", kind = $kind)]
+        #[kube(namespaced, status = "ComponentStatus")]
         #[serde(rename_all = "camelCase")]
         struct $spec {
             #[serde(flatten)]
@@ -122,11 +118,11 @@ async fn create<C: Component>(world: &World, name: &str, spec: Value) {
     world.create::<C>(object).await;
 }
 
-async fn wait<C: Component>(world: &World, name: &str, state: State, word: &str) {
+async fn wait<C: Component>(world: &World, name: &str, state: State, text: &str) {
     let is = |component: Option<&C>| {
         let status = component.and_then(Component::status);
         let ready = status.and_then(|status| status.conditions.first());
-        let told = ready.is_some_and(|r| r.reason.contains(word) || r.message.contains(word));
+        let told = ready.is_some_and(|r| r.reason.contains(text) || r.message.contains(text));
         told && status.and_then(|status| status.state) == Some(state)
     };
     eventually(&world.api::<C>(), name, is).await;
@@ -175,7 +171,9 @@ async fn kinds_of_one_operator_wait_for_each_other_and_failures_stay_with_their_
         .pre_delete(note(&log, "going"))
         .post_delete(note(&log, "gone"));
     let right = Reconciler::<Right>::new("several.example.org").generators(generators);
-    let config = shared().await.config();
+    let plane = shared().await;
+    let mark = plane.audit_log().mark().await.unwrap();
+    let config = plane.config();
     let mut operator = Operator::new(config, OperatorOptions::default()).unwrap();
     let trigger = operator.add(left);
     operator.add(right);
@@ -249,4 +247,13 @@ async fn kinds_of_one_operator_wait_for_each_other_and_failures_stay_with_their_
     }
     stop.cancel();
     running.await.unwrap().unwrap();
+
+    // One watch of ConfigMaps serves both kinds.
+    let entries = plane.audit_log().entries_since(mark).await.unwrap();
+    let lists = entries.iter().filter(|e| {
+        e.verb == "list"
+            && e.resource == "configmaps"
+            && e.uri.contains("several.example.org%2Fowner-id")
+    });
+    assert_eq!(lists.count(), 1);
 }

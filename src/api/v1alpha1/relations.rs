@@ -1,5 +1,6 @@
 //! What a resource needs beside its source: other resources, and another cluster.
 
+use super::VariableSourceKind;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -26,10 +27,37 @@ pub struct DependsOn {
     #[schemars(length(min = 1, max = 63))]
     pub kind: Option<String>,
 
-    /// The condition that must be True for its current generation. Default is `Ready`.
+    /// The condition that must be True for its current generation. Default is `Ready`, or none with `ready`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 316))]
+    pub condition: Option<String>,
+
+    /// An expression in the Common Expression Language (CEL) that must be true of it, as in `spec.health`:
+    /// `status.phase == 'Running'`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 1024))]
     pub ready: Option<String>,
+}
+
+/// An entry of a ConfigMap or Secret with parameters.
+#[derive(JsonSchema, Serialize, Deserialize, Debug, Clone, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct ValuesSource {
+    /// What it is: `ConfigMap` or `Secret`. Values of Secrets are kept out of messages.
+    pub kind: VariableSourceKind,
+
+    /// Its name.
+    #[schemars(length(min = 1, max = 253))]
+    pub name: String,
+
+    /// Name of the entry. Default is the first that is there of `values`, `values.yaml` and `values.yml`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 253))]
+    pub key: Option<String>,
+
+    /// Whether it may be missing. Default is false.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub optional: bool,
 }
 
 /// Another cluster.
