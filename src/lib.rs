@@ -100,6 +100,8 @@ pub use component::{
     ObjectChange, ObjectReconciler, ObjectsError, Origin, Part, Reference, References, Variables,
 };
 pub use crd::{crd_files, crd_of, crds};
+#[doc(hidden)]
+pub use dependents::Planning;
 pub use dependents::{NameError, Names};
 pub use http::ListenError;
 pub use lease::{LeaseError, LeaseOptions, lease_identity};

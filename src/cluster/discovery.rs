@@ -68,6 +68,21 @@ impl Resources {
         self.preferred.get(&(group.to_owned(), kind.to_owned()))
     }
 
+    /// Every kind, in the version that the API server prefers.
+    pub(crate) fn preferred_kinds(&self) -> impl Iterator<Item = &Resource> {
+        self.preferred.values()
+    }
+
+    /// The kinds of a group in a version.
+    pub(crate) fn kinds_of<'a>(
+        &'a self,
+        group: &'a str,
+        version: &'a str,
+    ) -> impl Iterator<Item = &'a Resource> {
+        let kinds = self.kinds.values();
+        kinds.filter(move |kind| kind.group == group && kind.version == version)
+    }
+
     /// What there must be for objects to be applied, when no cluster can be asked: kinds that Kubernetes has outside of namespaces
     /// are there, and all others in namespaces.
     pub(crate) fn assumed<'o>(

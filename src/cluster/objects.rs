@@ -6,8 +6,8 @@
 use super::Resource;
 use kube::Client;
 use kube::api::{
-    DeleteParams, DynamicObject, GetParams, ListParams, Patch, PatchParams, Preconditions,
-    PropagationPolicy,
+    DeleteParams, DynamicObject, GetParams, ListParams, Patch, PatchParams, PostParams,
+    Preconditions, PropagationPolicy,
 };
 use kube::core::Request;
 use kube::core::Resource as _;
@@ -62,6 +62,27 @@ impl RequestError {
                 ..
             }
         )
+    }
+
+    /// Whether the change touches a field that cannot be changed. The API server has no word of its own for it, only sentences.
+    pub(crate) fn is_immutable(&self) -> bool {
+        const SENTENCES: &[&str] = &[
+            "is immutable",
+            "may not change once set",
+            "may not be changed",
+            "cannot change roleRef",
+            "updates to statefulset spec for fields other than",
+            "updates to parameters are forbidden",
+            "updates to provisioner are forbidden",
+            "pod updates may not change fields other than",
+        ];
+        let Self::Refused {
+            code: 422, message, ..
+        } = self
+        else {
+            return false;
+        };
+        SENTENCES.iter().any(|sentence| message.contains(sentence))
     }
 
     /// Whether the identity may not do this.
@@ -211,6 +232,61 @@ impl Objects {
                 .map_err(build)?,
         )
         .await
+    }
+
+    /// Creates an object as its first writer would with an update; it is an error when it exists.
+    pub(crate) async fn post(
+        &self,
+        resource: &Resource,
+        namespace: &str,
+        manifest: &Value,
+        manager: &str,
+    ) -> Result<Value, RequestError> {
+        let params = PostParams {
+            field_manager: Some(manager.to_owned()),
+            ..PostParams::default()
+        };
+        let body =
+            serde_json::to_vec(manifest).map_err(|error| RequestError::Build(error.into()))?;
+        let request = endpoint(resource, namespace).create(&params, body);
+        self.send(request.map_err(build)?).await
+    }
+
+    /// Replaces a whole object, if it still is in the version that the manifest names.
+    pub(crate) async fn replace(
+        &self,
+        resource: &Resource,
+        namespace: &str,
+        name: &str,
+        manifest: &Value,
+        manager: &str,
+    ) -> Result<Value, RequestError> {
+        let params = PostParams {
+            field_manager: Some(manager.to_owned()),
+            ..PostParams::default()
+        };
+        let body =
+            serde_json::to_vec(manifest).map_err(|error| RequestError::Build(error.into()))?;
+        let request = endpoint(resource, namespace).replace(name, &params, body);
+        self.send(request.map_err(build)?).await
+    }
+
+    /// Changes some fields of an object by a merge patch.
+    pub(crate) async fn merge(
+        &self,
+        resource: &Resource,
+        namespace: &str,
+        name: &str,
+        changes: &Value,
+        manager: &str,
+    ) -> Result<Value, RequestError> {
+        let params = PatchParams {
+            field_manager: Some(manager.to_owned()),
+            ..PatchParams::default()
+        };
+        let patch = Patch::Merge(Redacted(changes));
+        let request = endpoint(resource, namespace).patch(name, &params, &patch);
+        self.send(request.map_err(build)?).await
     }
 
     /// Deletes an object if it still has this UID; its own dependents follow in the background. An object that is gone already is

@@ -6,9 +6,7 @@ use super::project::Outcome;
 use super::resource::Component;
 use super::run::Run;
 use super::{seed, stored};
-use crate::api::v1alpha1::{DeletePolicy, InventoryItem};
-use crate::cluster::Resources;
-use crate::dependents::{Desired, Executor, plan_deletion, served};
+use crate::dependents::{Desired, plan_deletion};
 use kube::ResourceExt;
 use std::collections::HashSet;
 use std::time::Duration;
@@ -62,40 +60,29 @@ fn check_finalizers<C: Component>(run: &Run<'_, C>) -> Result<(), ReconcileError
 
 async fn delete_objects<C: Component>(run: &mut Run<'_, C>) -> Result<Outcome, ReconcileError> {
     let nothing = Desired::default();
+    run.memory.next_look = None;
+    run.claim(&nothing, &[]);
+    let mut checked = false;
     for _ in 0..MAX_ROUNDS {
         let mut observed = run.observe(&nothing, &HashSet::new()).await?;
-        let plan = plan_deletion(&run.status.inventory, &observed);
+        let claimed = run.target.cluster.claims.of_others(&run.owner);
+        let types = run.component.additional_managed_types();
+        let plan = plan_deletion(&run.status.inventory, &observed, &claimed, types);
         if plan.steps.is_empty() {
             run.finish(&nothing, &observed, &[], &plan);
             return Ok(Outcome::Deleting(plan.waiting));
         }
         // Before the first deletion: what runs the instances of others must go on running as long as they exist.
-        let resources = run.target.cluster.discovery.resources().await?;
-        check_definitions(&run.executor(), &run.status.inventory, &resources).await?;
+        if !std::mem::replace(&mut checked, true) {
+            let inventory = &run.status.inventory;
+            run.executor().check_foreign(inventory, types).await?;
+        }
         let (changes, result) = run.execute(&plan, &nothing).await;
         run.learn(&changes, &mut observed, &mut HashSet::new());
         run.finish(&nothing, &observed, &changes, &plan);
         result?;
     }
     Err(ReconcileError::Rounds { rounds: MAX_ROUNDS })
-}
-
-/// Refuses if a definition that would be deleted has instances of others.
-pub(super) async fn check_definitions(
-    executor: &Executor<'_>,
-    inventory: &[InventoryItem],
-    resources: &Resources,
-) -> Result<(), ReconcileError> {
-    for item in inventory {
-        let id = item.id();
-        if item.delete_policy != DeletePolicy::Delete || id.kind != "CustomResourceDefinition" {
-            continue;
-        }
-        if let Some(definitions) = served(resources, &item.key()) {
-            executor.check_unused(&id, definitions).await?;
-        }
-    }
-    Ok(())
 }
 
 /// Lets the component go.

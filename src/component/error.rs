@@ -6,7 +6,7 @@ use super::mask::Mask;
 use crate::api::v1alpha1::{DurationError, VariableSourceKind};
 use crate::class::Class;
 use crate::cluster::{DiscoveryError, LookupError, RequestError};
-use crate::dependents::{ExecuteError, ObserveError, PrepareError, Refusal};
+use crate::dependents::{ExecuteError, ObserveError, PrepareError, Refusal, RefusalCause};
 use crate::source::SourceError;
 use std::time::Duration;
 use whipstaff_generator::{DigestError, ErrorKind, Fault, ObjectId, RegistryError};
@@ -27,6 +27,8 @@ pub(crate) enum ReconcileError {
         #[source]
         cause: DurationError,
     },
+    #[error("`spec.{field}` is zero, and must be more")]
+    ZeroDuration { field: &'static str },
     #[error("`spec.source.url.digest` is malformed")]
     Digest(#[source] DigestError),
     #[error("the Secret `{name}` with the credentials cannot be read")]
@@ -182,7 +184,7 @@ pub(crate) enum ReconcileError {
     },
     #[error(
         "nothing was applied: the API server refuses {}",
-        list(objects.iter().map(|(id, error)| format!("{id}: {error}")))
+        list(objects.iter().map(|(id, error)| refused(id, error)))
     )]
     Preflight {
         objects: Vec<(ObjectId, RequestError)>,
@@ -257,7 +259,9 @@ impl ReconcileError {
             | Self::VariablesNotGiven { .. }
             | Self::ReferenceNotGiven { .. }
             | Self::Prepare(PrepareError::UnknownKind { .. }) => Class::NotReady,
-            Self::Duration { .. }
+            Self::Execute(ExecuteError::Immutable { .. })
+            | Self::ZeroDuration { .. }
+            | Self::Duration { .. }
             | Self::Digest(_)
             | Self::UnusedOptions { .. }
             | Self::KubeConfig { .. }
@@ -303,6 +307,7 @@ impl ReconcileError {
             Self::DependedOn { .. } => "DependedOn",
             Self::ForeignFinalizers { .. } => "DeletionBlocked",
             Self::Duration { .. }
+            | Self::ZeroDuration { .. }
             | Self::Digest(_)
             | Self::UnusedOptions { .. }
             | Self::TargetMoved { .. } => "InvalidSpec",
@@ -334,7 +339,8 @@ impl ReconcileError {
             Self::Lookup(_) => "LookupFailed",
             Self::Prepare(PrepareError::UnknownKind { .. }) => "KindNotServed",
             Self::Prepare(_) | Self::Preflight { .. } => "InvalidObject",
-            Self::Refused { .. } => "OwnedByOthers",
+            Self::Refused { refusals, .. } => refused_reason(refusals),
+            Self::Execute(ExecuteError::Immutable { .. }) => "ImmutableField",
             Self::Execute(ExecuteError::ForeignInstance { .. }) => "InUse",
             Self::Execute(ExecuteError::Write { cause, .. }) if cause.is_invalid() => {
                 "InvalidObject"
@@ -363,6 +369,24 @@ impl ReconcileError {
     /// The whole chain on one line, for a person.
     pub(crate) fn report(&self) -> String {
         crate::causes::on_one_line(self)
+    }
+}
+
+fn refused(id: &ObjectId, error: &RequestError) -> String {
+    if error.is_immutable() {
+        format!(
+            "{id}: {error}; with the policy `immutable: Recreate` it would be deleted and created anew"
+        )
+    } else {
+        format!("{id}: {error}")
+    }
+}
+
+fn refused_reason(refusals: &[Refusal]) -> &'static str {
+    match refusals.first().map(|refusal| refusal.cause) {
+        Some(RefusalCause::Pruning) => "PruningRefused",
+        Some(RefusalCause::Namespace) => "NamespaceMissing",
+        Some(RefusalCause::Owned) | None => "OwnedByOthers",
     }
 }
 

@@ -1,6 +1,7 @@
 //! What is remembered of a component between reconciliations. Losing it costs reads, never correctness.
 
 use super::corrections::Corrections;
+use super::judging::Judged;
 use super::lookups::Asked;
 use super::mask::Mask;
 use super::place::Cluster;
@@ -46,6 +47,10 @@ pub(crate) struct Memory {
     pub(crate) contested: HashSet<ObjectId>,
     /// Objects that had to be put right.
     pub(crate) corrections: Corrections,
+    /// What somebody did to objects that will be put right.
+    pub(crate) judged: HashMap<ObjectId, Judged>,
+    /// When there may be something to do although nothing has changed.
+    pub(crate) next_look: Option<Instant>,
     /// Failures in a row.
     pub(crate) failures: u32,
     /// What the last event said, so that only transitions are told.
@@ -58,7 +63,8 @@ impl Memory {
         let variables = self.variables.as_ref().map(|variables| variables.next);
         let references = self.references.as_ref().map(|references| references.next);
         let read = variables.into_iter().chain(references);
-        read.chain(self.sources.next()).min()
+        let read = read.chain(self.sources.next());
+        read.chain(self.next_look).min()
     }
 
     /// Forgets everything that was read, so that it is read anew.
@@ -69,6 +75,7 @@ impl Memory {
         self.rendered = None;
         self.asked = None;
         self.live.clear();
+        self.judged.clear();
     }
 
     /// What must not be told.

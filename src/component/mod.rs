@@ -9,6 +9,7 @@ mod error;
 mod gauges;
 mod hooks;
 mod identity;
+mod judging;
 mod kubeconfig;
 mod lookups;
 mod mask;

@@ -2,20 +2,20 @@
 
 use super::context::NamedClient;
 use super::error::ReconcileError;
-use super::reconcile::now;
+use super::reconcile::{DEFAULT_REAPPLY, now};
 use super::run::{MAX_ROUNDS, find_missing_namespaces};
-use crate::api::v1alpha1::{InventoryItem, MissingNamespacesPolicy, Policies};
+use crate::api::v1alpha1::{InventoryItem, MissingNamespacesPolicy, Policies, TypePattern};
 use crate::cluster::{Discovery, FlowControl, Objects, Watches, connect};
 use crate::dependents::{
     Change, Desired, Executor, IfUnseen, Names, Observed, Observer, Outcome, OwnerId, OwnerScope,
-    Plan, Policies as PlanPolicies, PrepareError, PrepareOptions, Target, plan, plan_deletion,
-    preflight, prepare, refresh, served, with_desired,
+    Plan, Policies as PlanPolicies, PrepareError, PrepareOptions, Pruning, Target, plan,
+    plan_deletion, preflight, prepare, refresh, served, with_desired,
 };
 use crate::metrics::Metrics;
 use crate::operator::OperatorError;
 use k8s_openapi::api::core::v1::Namespace;
 use kube::{Api, Config, ResourceExt};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 use whipstaff_generator::{Generated, ObjectId};
@@ -59,6 +59,7 @@ pub struct ObjectReconciler {
     owners: OwnerScope,
     metrics: Metrics,
     policies: Policies,
+    additional_types: Vec<TypePattern>,
 }
 
 impl fmt::Debug for ObjectReconciler {
@@ -108,6 +109,8 @@ pub enum ObjectAction {
     Applied,
     /// It was deleted.
     Deleted,
+    /// Our marks were removed from it, and it stays.
+    Released,
 }
 
 /// Why objects could not be applied or removed.
@@ -152,6 +155,7 @@ impl ObjectReconciler {
             owners,
             metrics: Metrics::new(),
             policies: Policies::default(),
+            additional_types: Vec::new(),
         })
     }
 
@@ -159,6 +163,13 @@ impl ObjectReconciler {
     #[must_use]
     pub fn policies(mut self, policies: Policies) -> Self {
         self.policies = policies;
+        self
+    }
+
+    /// Kinds whose objects need those that are applied, beside those that they serve.
+    #[must_use]
+    pub fn additional_managed_types(mut self, types: Vec<TypePattern>) -> Self {
+        self.additional_types = types;
         self
     }
 
@@ -186,23 +197,27 @@ impl ObjectReconciler {
             set.recorded = inventory.len() - known;
             return Ok(set);
         }
-        let policies = PlanPolicies {
-            create_namespaces: self.policies.missing_namespaces.unwrap_or_default()
-                == MissingNamespacesPolicy::Create,
-        };
         let mut checked = false;
         for _ in 0..MAX_ROUNDS {
             let mut observed = self.observe(&owner, &desired, inventory).await?;
             let missing = find_missing_namespaces(&self.objects, &desired, &observed, "").await?;
             observed.missing_namespaces = missing;
-            let plan = plan(&desired, inventory, &observed, policies);
+            let policies = PlanPolicies {
+                create_namespaces: self.policies.missing_namespaces.unwrap_or_default()
+                    == MissingNamespacesPolicy::Create,
+                pruning: Pruning::new(self.policies.prune.as_ref()),
+                claimed: &BTreeSet::new(),
+                additional_types: &self.additional_types,
+                now: jiff::Timestamp::now(),
+            };
+            let plan = plan(&desired, inventory, &observed, &policies);
             if !plan.refusals.is_empty() {
                 let refusals = plan.refusals;
                 let partly = inventory.iter().any(|item| !item.digest.is_empty());
                 return Err(ReconcileError::Refused { refusals, partly }.into());
             }
             if plan.steps.is_empty() {
-                refresh(inventory, &desired, &observed, &[], &plan.gone, &now());
+                refresh(inventory, &desired, &observed, &[], &plan, &now());
                 set.waiting = plan.waiting.iter().map(ToString::to_string).collect();
                 return Ok(set);
             }
@@ -236,9 +251,14 @@ impl ObjectReconciler {
         let mut set = ChangeSet::default();
         for _ in 0..MAX_ROUNDS {
             let mut observed = self.observe(&owner, &nothing, inventory).await?;
-            let plan = plan_deletion(inventory, &observed);
+            let plan = plan_deletion(
+                inventory,
+                &observed,
+                &BTreeSet::new(),
+                &self.additional_types,
+            );
             if plan.steps.is_empty() {
-                refresh(inventory, &nothing, &observed, &[], &plan.gone, &now());
+                refresh(inventory, &nothing, &observed, &[], &plan, &now());
                 set.waiting = plan.waiting.iter().map(ToString::to_string).collect();
                 return Ok(set);
             }
@@ -259,9 +279,10 @@ impl ObjectReconciler {
         inventory: &[InventoryItem],
     ) -> Result<(), ObjectsError> {
         let owner = OwnerId::new(&self.owners, namespace, owner);
-        let resources = self.discovery.resources().await?;
         let executor = self.executor(&owner);
-        super::deletion::check_definitions(&executor, inventory, &resources).await?;
+        executor
+            .check_foreign(inventory, &self.additional_types)
+            .await?;
         Ok(())
     }
 
@@ -280,7 +301,10 @@ impl ObjectReconciler {
                 is_upgrade,
                 revision: if is_upgrade { 2 } else { 1 },
                 hooks: true,
-                adoption: self.policies.adoption.unwrap_or_default(),
+                policies: &self.policies,
+                component: "",
+                reapply: DEFAULT_REAPPLY,
+                additional_types: &self.additional_types,
                 resources,
             };
             prepare(objects, &options)
@@ -346,7 +370,7 @@ impl ObjectReconciler {
                 observed.objects.insert(change.id.clone(), (**live).clone());
             }
         }
-        refresh(inventory, desired, observed, &changes, &plan.gone, &now());
+        refresh(inventory, desired, observed, &changes, plan, &now());
         set.changes.extend(changes.iter().filter_map(told));
         Ok(result?)
     }
@@ -359,6 +383,7 @@ fn told(change: &Change) -> Option<ObjectChange> {
             Outcome::Applied { .. } => ObjectAction::Applied,
             Outcome::Exists => return None,
             Outcome::Purged | Outcome::Deleted => ObjectAction::Deleted,
+            Outcome::Released => ObjectAction::Released,
         },
         reason: change.reason.to_string(),
     })

@@ -5,7 +5,7 @@ use super::kubeconfig::{KubeConfigError, read_config};
 use crate::cluster::{
     ComponentName, Discovery, FlowControl, LookupWatches, Objects, Watches, connect,
 };
-use crate::dependents::OwnerScope;
+use crate::dependents::{Claims, OwnerScope};
 use crate::metrics::Metrics;
 use kube::Client;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -24,6 +24,8 @@ pub(crate) struct Cluster {
     pub(crate) discovery: Discovery,
     /// Watches of dependents.
     pub(crate) watches: Watches,
+    /// Objects that components ask each other for.
+    pub(crate) claims: Claims,
     /// Watches of what templates looked up.
     pub(crate) lookup_watches: LookupWatches,
 }
@@ -46,6 +48,7 @@ impl Cluster {
             identities,
             discovery,
             watches,
+            claims: Claims::new(wake.clone()),
             lookup_watches: LookupWatches::new(wake.clone()),
         }
     }

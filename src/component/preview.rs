@@ -5,7 +5,7 @@ use super::error::ReconcileError;
 use super::identity::Identities;
 use super::lookups::ask;
 use super::memory::Sources;
-use super::reconcile::now;
+use super::reconcile::{DEFAULT_REAPPLY, now};
 use super::references::{References, read_references};
 use super::render::Renderer;
 use super::rendering::{Order, Outside, settle};
@@ -253,13 +253,17 @@ impl Place {
         generated: &Generated,
         resources: &Resources,
     ) -> Result<Desired, PrepareError> {
+        let policies = component.policies();
         let options = PrepareOptions {
             owner: &self.owner,
             namespace: &order.wanted.namespace,
+            policies: &policies,
+            component: &order.wanted.digest().hex(),
+            reapply: DEFAULT_REAPPLY,
+            additional_types: component.additional_managed_types(),
             is_upgrade: order.release.is_upgrade,
             revision: order.release.revision,
             hooks: component.runs_hooks(),
-            adoption: component.policies().adoption.unwrap_or_default(),
             resources,
         };
         prepare(generated, &options)

@@ -140,6 +140,10 @@ fn waiting_verdict(
     now: &Time,
 ) -> Verdict {
     let timed_out = deadline(status, facts.timeout).is_some_and(|deadline| now.0 >= deadline);
+    // Objects with a time of their own do not wait for that of the component.
+    let timed_out = waiting
+        .iter()
+        .any(|object| object.overdue.unwrap_or(timed_out));
     let failed = waiting.iter().any(|object| object.failed);
     let (state, reason, ready) = match (timed_out, failed) {
         (true, _) => (State::Error, "Timeout", "False"),

@@ -28,6 +28,8 @@ const DEFAULT_INTERVAL: Duration = Duration::from_mins(10);
 const DEFAULT_RETRY_INTERVAL: Duration = Duration::from_mins(1);
 /// `spec.timeout` when it is left out.
 const DEFAULT_TIMEOUT: Duration = Duration::from_mins(5);
+/// `spec.reapplyInterval` when it is left out.
+pub(super) const DEFAULT_REAPPLY: Duration = Duration::from_hours(1);
 /// First delay after a failure; it doubles with each further one.
 const FIRST_RETRY: Duration = Duration::from_millis(500);
 /// Shortest interval, whatever the spec says: a component must not keep the operator busy.
@@ -44,6 +46,8 @@ pub(super) struct Times {
     pub(super) retry_interval: Duration,
     /// Until objects must be ready.
     pub(super) timeout: Duration,
+    /// Between writes of an object that nothing is known to have happened to.
+    pub(super) reapply: Duration,
 }
 
 impl Default for Times {
@@ -52,6 +56,7 @@ impl Default for Times {
             interval: DEFAULT_INTERVAL,
             retry_interval: DEFAULT_RETRY_INTERVAL,
             timeout: DEFAULT_TIMEOUT,
+            reapply: DEFAULT_REAPPLY,
         }
     }
 }
@@ -133,7 +138,7 @@ async fn attempt<C: Component>(
         _ if deleting => deletion::delete(&mut run, times.interval).await,
         _ if component.is_suspended() => Ok(Outcome::Suspended),
         Some(error) => Err(error),
-        None => run.apply(times.interval).await,
+        None => run.apply(times).await,
     };
     let outcome = match outcome {
         Err(ReconcileError::Gone) => return Ok(Done::Deleted),
@@ -271,7 +276,17 @@ fn times<C: Component>(component: &C, defaults: &Defaults) -> Result<Times, Reco
             .get()
             .map_err(|cause| ReconcileError::Duration { field, cause }),
     };
+    let reapply = read(
+        "reapplyInterval",
+        component.reapply_interval(),
+        DEFAULT_REAPPLY,
+    )?;
+    if reapply.is_zero() {
+        let field = "reapplyInterval";
+        return Err(ReconcileError::ZeroDuration { field });
+    }
     Ok(Times {
+        reapply,
         interval: read(
             "interval",
             component.interval(),

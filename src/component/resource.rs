@@ -5,7 +5,7 @@ use super::spec;
 use super::variables::Variables;
 use crate::api::v1alpha1::{
     self as api, ComponentStatus, Decryption, DependsOn, DurationText, KubeConfig, Policies,
-    Randomness, Source, UrlSource, ValuesSource, VariableSource, VariableSourceKind,
+    Randomness, Source, TypePattern, UrlSource, ValuesSource, VariableSource, VariableSourceKind,
 };
 use k8s_openapi::NamespaceResourceScope;
 use kube::Resource;
@@ -220,9 +220,19 @@ pub trait Component:
         false
     }
 
-    /// What may be done to objects that exist already, and to namespaces that do not.
+    /// What may be done to objects, and how.
     fn policies(&self) -> Policies {
         Policies::default()
+    }
+
+    /// How often an object is applied again although nothing is known to have changed. Default: `60m`.
+    fn reapply_interval(&self) -> Option<&DurationText> {
+        None
+    }
+
+    /// Kinds whose objects need this component's, beside those that its definitions and API services serve. Default: none.
+    fn additional_managed_types(&self) -> &[TypePattern] {
+        &[]
     }
 }
 
@@ -455,6 +465,14 @@ impl Component for api::Component {
     }
 
     fn policies(&self) -> Policies {
-        self.spec.policies.unwrap_or_default()
+        self.spec.policies.clone().unwrap_or_default()
+    }
+
+    fn reapply_interval(&self) -> Option<&DurationText> {
+        self.spec.reapply_interval.as_ref()
+    }
+
+    fn additional_managed_types(&self) -> &[TypePattern] {
+        &self.spec.additional_managed_types
     }
 }

@@ -1,39 +1,40 @@
 //! One run: observe, plan, execute, until nothing is left but waiting.
 
 use super::context::Context;
-use super::corrections::Corrections;
 use super::error::ReconcileError;
 use super::hooks::{Hooks, Point};
 use super::memory::Memory;
 use super::place::Target;
 use super::project::{Facts, Outcome, project};
-use super::reconcile::now;
+use super::reconcile::{Times, now};
 use super::render::Rendered;
 use super::resource::Component;
 use super::secrets::SecretReader;
 use super::source::Fetching;
 use super::stored;
 use super::wanted::Wanted;
-use crate::api::v1alpha1::{ComponentStatus, MissingNamespacesPolicy, TargetStatus};
+use crate::api::v1alpha1::{
+    ComponentStatus, ImmutablePolicy, MissingNamespacesPolicy, TargetStatus,
+};
 use crate::cluster::{Objects, Resource, Resources};
 use crate::dependents::{
     Change, Desired, Executor, IfUnseen, Observed, Observer, Outcome as Written, OwnerId, Plan,
-    Policies, PrepareError, PrepareOptions, Target as Observable, Waiting, namespaces, plan,
-    preflight, prepare, refresh, served, with_desired,
+    Policies, PrepareError, PrepareOptions, Pruning, Target as Observable, Waiting, namespaces,
+    plan, preflight, prepare, refresh, served, with_desired,
 };
-use crate::events::Notice;
-use kube::Client;
-use kube::ResourceExt;
-use kube::runtime::events::EventType;
+use kube::{Client, ResourceExt};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
-use std::time::Duration;
-use whipstaff_generator::{ObjectId, Release};
+use std::time::{Duration, Instant};
+use whipstaff_generator::{Digest, ObjectId, Release};
 
 /// Most rounds of observing, planning and executing in one run.
 pub(super) const MAX_ROUNDS: usize = 200;
 /// Annotation of a component, after the reconciler's name: a new value asks for a run that remembers nothing.
 const RECONCILE_AT: &str = "reconcile-at";
+
+/// Hexadecimal digits of a component's digest in the digests of its objects.
+const COMPONENT_DIGEST: usize = 16;
 
 /// One run for one component.
 pub(super) struct Run<'a, C> {
@@ -160,13 +161,14 @@ impl<'a, C: Component> Run<'a, C> {
     }
 
     /// Fetches, renders and brings the cluster towards what is wanted.
-    pub(super) async fn apply(&mut self, interval: Duration) -> Result<Outcome, ReconcileError> {
-        let result = self.bring_about(interval).await;
+    pub(super) async fn apply(&mut self, times: Times) -> Result<Outcome, ReconcileError> {
+        let result = self.bring_about(times).await;
         // Whatever failed: what was encrypted in the files, or is in Secrets, must not be told.
         result.map_err(|error| self.memory.masks().fold(error, ReconcileError::masked))
     }
 
-    async fn bring_about(&mut self, interval: Duration) -> Result<Outcome, ReconcileError> {
+    async fn bring_about(&mut self, times: Times) -> Result<Outcome, ReconcileError> {
+        let interval = times.interval;
         self.heed_request();
         let (references, kubeconfig) = self.references(interval, false).await?;
         self.connect(kubeconfig).await?;
@@ -194,7 +196,7 @@ impl<'a, C: Component> Run<'a, C> {
         let (rendered, release) = self.render(wanted, interval).await?;
         let hooks = Some(&rendered);
         self.hooks(Point::PreReconcile, hooks, &references).await?;
-        let desired = self.prepare(&rendered, release).await?;
+        let desired = self.prepare(&rendered, release, times.reapply).await?;
         self.record(&desired).await?;
         let outcome = self.settle(&desired).await?;
         if matches!(outcome, Outcome::Ready) {
@@ -207,23 +209,41 @@ impl<'a, C: Component> Run<'a, C> {
         &self,
         rendered: &Rendered,
         release: Release,
+        reapply: Duration,
     ) -> Result<Desired, ReconcileError> {
         let resources = self.target.cluster.discovery.resources().await?;
-        match self.prepare_with(rendered, release, &resources) {
-            Err(PrepareError::UnknownKind { .. }) => {
-                let fresh = self.target.cluster.discovery.fresh_resources().await?;
-                Ok(self.prepare_with(rendered, release, &fresh)?)
-            }
-            other => Ok(other?),
+        let prepared = self.prepare_with(rendered, release, reapply, &resources);
+        let is_stale = match &prepared {
+            Ok(desired) => desired.objects.iter().any(|object| object.unserved),
+            Err(error) => matches!(error, PrepareError::UnknownKind { .. }),
+        };
+        if !is_stale {
+            return Ok(prepared?);
         }
+        let fresh = self.target.cluster.discovery.fresh_resources().await?;
+        Ok(self.prepare_with(rendered, release, reapply, &fresh)?)
+    }
+
+    /// Digest of everything that makes the component what it is.
+    fn digest(&self) -> String {
+        let annotations = serde_json::to_string(self.component.annotations()).unwrap_or_default();
+        let spec = serde_json::to_value(self.component).ok();
+        let spec = spec.and_then(|component| Some(component.get("spec")?.to_string()));
+        let input = self.status.input_digest.as_deref().unwrap_or_default();
+        let parts = [input, &annotations, spec.as_deref().unwrap_or_default()];
+        let mut digest = Digest::of_parts(parts.map(str::as_bytes)).hex();
+        digest.truncate(COMPONENT_DIGEST);
+        digest
     }
 
     fn prepare_with(
         &self,
         rendered: &Rendered,
         release: Release,
+        reapply: Duration,
         resources: &Resources,
     ) -> Result<Desired, PrepareError> {
+        let policies = self.context.policies(self.component);
         prepare(
             &rendered.generated,
             &PrepareOptions {
@@ -232,11 +252,10 @@ impl<'a, C: Component> Run<'a, C> {
                 is_upgrade: release.is_upgrade,
                 revision: release.revision,
                 hooks: self.component.runs_hooks(),
-                adoption: self
-                    .context
-                    .policies(self.component)
-                    .adoption
-                    .unwrap_or_default(),
+                policies: &policies,
+                component: &self.digest(),
+                reapply,
+                additional_types: self.component.additional_managed_types(),
                 resources,
             },
         )
@@ -278,17 +297,25 @@ impl<'a, C: Component> Run<'a, C> {
         if is_known || self.identity.is_empty() {
             self.watch(desired, None).await?;
         }
-        let policies = self.context.policies(self.component);
-        let policies = Policies {
-            create_namespaces: policies.missing_namespaces.unwrap_or_default()
-                == MissingNamespacesPolicy::Create,
-        };
+        let wanted = self.context.policies(self.component);
         let mut checked = false;
         let mut written = HashSet::new();
         for _ in 0..MAX_ROUNDS {
             let mut observed = self.observe(desired, &written).await?;
-            let mut plan = plan(desired, &self.status.inventory, &observed, policies);
-            self.memory.corrections.restrain(&mut plan);
+            let policies = Policies {
+                create_namespaces: wanted.missing_namespaces.unwrap_or_default()
+                    == MissingNamespacesPolicy::Create,
+                pruning: Pruning::new(wanted.prune.as_ref()),
+                claimed: &self.target.cluster.claims.of_others(&self.owner),
+                additional_types: self.component.additional_managed_types(),
+                now: jiff::Timestamp::now(),
+            };
+            let mut plan = plan(desired, &self.status.inventory, &observed, &policies);
+            self.claim(desired, &plan.refusals);
+            if self.judge(&plan, desired, &observed).await? {
+                continue;
+            }
+            self.restrain(&mut plan);
             if !plan.refusals.is_empty() {
                 return Err(ReconcileError::Refused {
                     refusals: plan.refusals,
@@ -318,6 +345,18 @@ impl<'a, C: Component> Run<'a, C> {
         Err(ReconcileError::Rounds { rounds: MAX_ROUNDS })
     }
 
+    /// Holds back what was put right too often lately, and notes when to look again.
+    fn restrain(&mut self, plan: &mut Plan) {
+        let (judged, now) = (&self.memory.judged, Instant::now());
+        let what = |id: &ObjectId| judged.get(id).map(|known| known.what.clone());
+        let pause = self.memory.corrections.restrain(plan, now, what);
+        let left = plan.next_look.map(|look| {
+            Duration::try_from(look.duration_since(jiff::Timestamp::now())).unwrap_or_default()
+        });
+        let next = pause.into_iter().chain(left).min();
+        self.memory.next_look = next.and_then(|left| now.checked_add(left));
+    }
+
     /// Whether anything was applied for the component yet.
     fn has_applied(&self) -> bool {
         let mut items = self.status.inventory.iter();
@@ -338,13 +377,19 @@ impl<'a, C: Component> Run<'a, C> {
 
     /// Has the API server look at every change before the first write.
     async fn check(&self, desired: &Desired, observed: &Observed) -> Result<(), ReconcileError> {
-        let objects = preflight(
+        let mut objects = preflight(
             desired,
             observed,
             &self.objects,
             self.owner.names().field_manager(),
         )
         .await;
+        let recreated = |id: &ObjectId| {
+            let mut objects = desired.objects.iter();
+            objects.any(|o| o.id == *id && o.immutable == ImmutablePolicy::Recreate)
+        };
+        // Those will be deleted and created anew.
+        objects.retain(|(id, error)| !(error.is_immutable() && recreated(id)));
         if objects.is_empty() {
             Ok(())
         } else {
@@ -390,9 +435,11 @@ impl<'a, C: Component> Run<'a, C> {
                     written.insert(change.id.clone());
                 }
                 Written::Exists => {
+                    self.memory.live.remove(&change.id);
+                    written.remove(&change.id);
                     self.memory.contested.insert(change.id.clone());
                 }
-                Written::Purged | Written::Deleted => {
+                Written::Purged | Written::Deleted | Written::Released => {
                     self.memory.live.remove(&change.id);
                     written.remove(&change.id);
                 }
@@ -408,25 +455,12 @@ impl<'a, C: Component> Run<'a, C> {
         plan: &Plan,
     ) {
         let inventory = &mut self.status.inventory;
-        refresh(inventory, desired, observed, changes, &plan.gone, &now());
+        refresh(inventory, desired, observed, changes, plan, &now());
         for id in &plan.gone {
             self.memory.live.remove(id);
         }
-        self.memory.corrections.count(changes);
-    }
-
-    async fn tell_corrections(&self, changes: &[Change]) {
-        let reference = self.component.object_ref(&());
-        for change in changes.iter().filter(|change| change.is_correction()) {
-            let note = format!("{} was put right: {}", change.id, change.reason);
-            let notice = Notice {
-                severity: EventType::Normal,
-                reason: "Corrected",
-                action: "Correct",
-                note: &note,
-            };
-            self.context.events.publish(&reference, &notice).await;
-        }
+        self.memory.corrections.count(changes, Instant::now());
+        self.hand_over(changes);
     }
 
     /// Observes everything that is wanted or recorded. `written` are objects whose state is known from this run's own writes.
@@ -448,6 +482,7 @@ impl<'a, C: Component> Run<'a, C> {
         let mut targets: Vec<_> = desired
             .objects
             .iter()
+            .filter(|object| !object.unserved)
             .map(|object| Observable::of(object, unknown(&object.id)))
             .collect();
         let wanted: HashSet<_> = desired
@@ -497,7 +532,7 @@ impl<'a, C: Component> Run<'a, C> {
         let mut kinds: BTreeSet<Resource> = desired
             .objects
             .iter()
-            .filter(|object| !object.defined || exists(&object.id))
+            .filter(|object| !object.unserved && (!object.defined || exists(&object.id)))
             .map(|object| object.resource.clone())
             .collect();
         let recorded = self
@@ -557,14 +592,4 @@ pub(super) async fn find_missing_namespaces(
         }
     }
     Ok(missing)
-}
-
-impl Corrections {
-    /// Counts the corrections among changes.
-    pub(super) fn count(&mut self, changes: &[Change]) {
-        changes
-            .iter()
-            .filter(|c| c.is_correction())
-            .for_each(|c| self.corrected(&c.id));
-    }
 }

@@ -2,14 +2,22 @@
 
 use super::annotations::{self, AnnotationError, Annotations};
 use super::hooks::{self, DEFINITION_WAVE, Placement, Runs};
+use super::kinds::{ManagedKinds, served_by};
 use super::order::{Stage, rank, stage};
 use super::ownership::OwnerId;
-use crate::api::v1alpha1::{AdoptionPolicy, DeletePolicy};
+use super::references::Reference;
+use super::rules;
+use crate::api::v1alpha1::{
+    AdoptionPolicy, DeletePolicy, DriftIgnore, DriftMode, ImmutablePolicy, Policies,
+    ReconcilePolicy, TypePattern, UpdatePolicy,
+};
 use crate::cluster::{Resource, Resources};
 use crate::status::Hints;
 use base64::Engine as _;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
 use whipstaff_generator::{Generated, Object, ObjectId, ObjectKey};
 
 /// Fields of `metadata` that only the API server writes.
@@ -35,7 +43,7 @@ pub(crate) struct Desired {
 #[derive(Clone)]
 pub(crate) struct DesiredObject {
     /// The object with our marks, as it is sent.
-    pub(crate) manifest: Value,
+    pub(crate) manifest: Arc<Value>,
     /// Group, version, kind, namespace and name.
     pub(crate) key: ObjectKey,
     /// The same without the version.
@@ -44,6 +52,8 @@ pub(crate) struct DesiredObject {
     pub(crate) resource: Resource,
     /// Whether the kind is defined by the component itself.
     pub(crate) defined: bool,
+    /// Whether it is not known yet where the kind is served: something of the component has to bring it first.
+    pub(crate) unserved: bool,
     /// Digest that the live object carries once this is applied.
     pub(crate) digest: String,
     /// Wave in which it is applied.
@@ -58,10 +68,28 @@ pub(crate) struct DesiredObject {
     pub(crate) delete_policy: DeletePolicy,
     /// How its readiness is read.
     pub(crate) hints: Hints,
-    /// Whether a change deletes and creates it, instead of changing it in place.
-    pub(crate) recreate: bool,
-    /// Whether it is deleted once it was ready.
-    pub(crate) purge: bool,
+    /// Whether it is pruned even if its kind is protected.
+    pub(crate) prunable: bool,
+    /// How it is changed.
+    pub(crate) update: UpdatePolicy,
+    /// What happens when a change touches a field that cannot be changed.
+    pub(crate) immutable: ImmutablePolicy,
+    /// Whether what others change in it is left alone: a hook, or what is applied only once.
+    pub(crate) fixed: bool,
+    /// What happens when others change it.
+    pub(crate) drift: DriftMode,
+    /// Changes of others that are left as they are.
+    pub(crate) ignored: Vec<Arc<DriftIgnore>>,
+    /// How often it is applied although nothing is known to have changed; never when there is none.
+    pub(crate) reapply: Option<Duration>,
+    /// How long it may take to become ready, if not as long as all others.
+    pub(crate) timeout: Option<Duration>,
+    /// The wave after which it is deleted, if it is once it did its work.
+    pub(crate) purge_order: Option<i32>,
+    /// What it serves.
+    pub(crate) manages: Vec<String>,
+    /// Objects that must be ready before it is written.
+    pub(crate) depends_on: Vec<ObjectId>,
     /// File that it came from.
     pub(crate) source: String,
 }
@@ -88,8 +116,14 @@ pub(crate) struct PrepareOptions<'a> {
     pub(crate) revision: i64,
     /// Whether hooks are wanted at all.
     pub(crate) hooks: bool,
-    /// Adoption policy of objects that name none.
-    pub(crate) adoption: AdoptionPolicy,
+    /// Policies of objects that name none.
+    pub(crate) policies: &'a Policies,
+    /// Digest of the component: what is applied on every change of it carries it in its digest.
+    pub(crate) component: &'a str,
+    /// How often objects are applied although nothing is known to have changed.
+    pub(crate) reapply: Duration,
+    /// Kinds whose objects need the component's, beside those that it serves.
+    pub(crate) additional_types: &'a [TypePattern],
     /// What the cluster serves.
     pub(crate) resources: &'a Resources,
 }
@@ -130,6 +164,13 @@ pub(crate) enum PrepareError {
         #[source]
         cause: Box<AnnotationError>,
     },
+    /// Objects that cannot be brought into an order.
+    #[error("{id} from `{file}` {problem}")]
+    Rule {
+        id: Box<ObjectId>,
+        file: String,
+        problem: String,
+    },
 }
 
 fn generate_name(generated: bool) -> &'static str {
@@ -146,9 +187,16 @@ pub(crate) fn prepare(
     options: &PrepareOptions<'_>,
 ) -> Result<Desired, PrepareError> {
     let defined = definitions(generated);
+    let served = generated.objects.iter().map(|item| &item.object);
     let mut preparation = Preparation {
         options,
         defined: &defined,
+        managed: ManagedKinds::new(
+            served.flat_map(served_by).collect(),
+            options.additional_types,
+        ),
+        ignored: ignored(options.policies),
+        references: BTreeMap::new(),
         seen: BTreeMap::new(),
     };
     let mut objects = Vec::new();
@@ -163,6 +211,7 @@ pub(crate) fn prepare(
         }
     }
     objects.sort_by(|a, b| sort_key(a).cmp(&sort_key(b)));
+    rules::check(&mut objects, &preparation.references)?;
     let namespaces = missing_namespaces(&objects);
     Ok(Desired {
         objects,
@@ -218,9 +267,17 @@ fn definitions(generated: &Generated) -> BTreeMap<(String, String), Resource> {
     .collect()
 }
 
+fn ignored(policies: &Policies) -> Vec<Arc<DriftIgnore>> {
+    let rules = policies.drift.iter().flat_map(|drift| &drift.ignore);
+    rules.cloned().map(Arc::new).collect()
+}
+
 struct Preparation<'a> {
     options: &'a PrepareOptions<'a>,
     defined: &'a BTreeMap<(String, String), Resource>,
+    managed: ManagedKinds,
+    ignored: Vec<Arc<DriftIgnore>>,
+    references: BTreeMap<ObjectId, Vec<Reference>>,
     seen: BTreeMap<ObjectId, String>,
 }
 
@@ -239,8 +296,10 @@ impl Preparation<'_> {
                 generated: !object.metadata_str("generateName").is_empty(),
             });
         }
-        let (resource, defined) = self.resource(&object, source)?;
-        if !resource.namespaced {
+        let served = self.resource(&object, source)?;
+        if served == Served::Nowhere {
+            // Whether it lives in a namespace will show.
+        } else if !served.is_namespaced() {
             object.remove_metadata("namespace");
         } else if object.namespace().is_empty() {
             object.set_namespace(self.options.namespace);
@@ -251,73 +310,123 @@ impl Preparation<'_> {
             file: source.to_owned(),
             cause: Box::new(cause),
         };
-        let mut desired = self
-            .describe(&object, resource, defined, hook)
-            .map_err(fail)?;
+        let references = Annotations::of(&object, self.options.owner.names()).depends_on();
+        self.references
+            .insert(object.id(), references.map_err(fail)?);
+        let mut desired = self.describe(&object, served, hook).map_err(fail)?;
         source.clone_into(&mut desired.source);
-        desired.manifest = self.mark(object, &desired.digest);
+        desired.manifest = Arc::new(self.mark(object, &desired.digest));
         Ok(desired)
     }
 
     fn describe(
         &self,
         object: &Object,
-        resource: Resource,
-        defined: bool,
+        served: Served,
         hook: Option<&Placement>,
     ) -> Result<DesiredObject, AnnotationError> {
-        let id = object.id();
-        let stage = stage(&id, defined);
-        let default_order = match hook {
-            Some(placement) => placement.wave,
-            None if stage == Stage::Definition => DEFINITION_WAVE,
-            None => 0,
-        };
+        let (id, key) = (object.id(), object.key());
+        let stage = stage(&id, self.managed.contains(&key));
+        let policies = self.options.policies;
         let annotations = Annotations::of(object, self.options.owner.names());
-        let named = annotations.order(annotations::APPLY_ORDER)?;
-        let runs = hook.map(|placement| placement.runs);
-        let digest = object.digest().to_string();
+        let reconcile = annotations.reconcile()?.or(policies.reconcile);
+        let deletion = annotations.delete_policy()?;
+        let update = match (annotations.update()?, hook) {
+            (Some(update), _) => update,
+            (None, Some(_)) => UpdatePolicy::Recreate,
+            (None, None) => policies.update.unwrap_or_default(),
+        };
+        let apply_order = annotations.order(annotations::APPLY_ORDER)?;
+        let apply_order = apply_order.unwrap_or_else(|| default_order(stage, hook));
+        let once = reconcile == Some(ReconcilePolicy::Once);
+        let reapply = annotations.reapply_interval()?;
+        let reapply = Some(reapply.unwrap_or(self.options.reapply));
+        let purge_order = annotations.order(annotations::PURGE_ORDER)?;
+        let purged = hook.is_some_and(|placement| placement.purge);
+        let (resource, defined, unserved) = served.parts(&key);
         Ok(DesiredObject {
-            manifest: Value::Null,
-            key: object.key(),
-            digest: match runs {
-                Some(Runs::Once) => "once".to_owned(),
-                Some(Runs::EachRevision) => format!("{digest}@{}", self.options.revision),
-                None => digest,
-            },
-            apply_order: named.unwrap_or(default_order),
-            delete_order: annotations.order(annotations::DELETE_ORDER)?.unwrap_or(0),
-            adoption: annotations.adoption()?.unwrap_or(self.options.adoption),
-            delete_policy: annotations.delete_policy()?,
+            manifest: Arc::default(),
+            digest: self.digest(object, hook, reconcile.unwrap_or_default()),
+            delete_order: annotations
+                .order(annotations::DELETE_ORDER)?
+                .unwrap_or_default(),
+            adoption: annotations
+                .adoption()?
+                .or(policies.adoption)
+                .unwrap_or_default(),
+            prunable: deletion == Some(DeletePolicy::Delete),
+            delete_policy: deletion.or(policies.delete).unwrap_or_default(),
             hints: annotations.hints()?,
-            recreate: hook.is_some(),
-            purge: hook.is_some_and(|placement| placement.purge),
+            immutable: annotations
+                .immutable()?
+                .or(policies.immutable)
+                .unwrap_or_default(),
+            fixed: hook.is_some() || once,
+            drift: annotations
+                .drift()?
+                .or(policies.drift.as_ref().and_then(|drift| drift.mode))
+                .unwrap_or_default(),
+            ignored: self.ignored_in(&id),
+            reapply: reapply.filter(|_| !once && update != UpdatePolicy::Recreate),
+            timeout: annotations.timeout()?,
+            purge_order: purge_order.or(purged.then_some(apply_order)),
+            manages: served_by(object),
+            depends_on: Vec::new(),
             source: String::new(),
+            apply_order,
+            update,
             id,
+            key,
             resource,
             defined,
+            unserved,
             stage,
         })
     }
 
-    fn resource(&self, object: &Object, source: &str) -> Result<(Resource, bool), PrepareError> {
+    fn digest(
+        &self,
+        object: &Object,
+        hook: Option<&Placement>,
+        reconcile: ReconcilePolicy,
+    ) -> String {
+        let digest = object.digest();
+        match (hook.map(|placement| placement.runs), reconcile) {
+            (Some(Runs::Once), _) | (_, ReconcilePolicy::Once) => "once".to_owned(),
+            (Some(Runs::EachRevision), _) => format!("{digest}@{}", self.options.revision),
+            (None, ReconcilePolicy::OnObjectOrComponentChange) => {
+                format!("{digest}@{}", self.options.component)
+            }
+            (None, ReconcilePolicy::OnObjectChange) => digest.to_string(),
+        }
+    }
+
+    fn ignored_in(&self, id: &ObjectId) -> Vec<Arc<DriftIgnore>> {
+        let is = |wanted: &Option<String>, value: &str| {
+            wanted.as_ref().is_none_or(|wanted| wanted == value)
+        };
+        let rules = self.ignored.iter().filter(|rule| {
+            is(&rule.group, &id.group)
+                && is(&rule.kind, &id.kind)
+                && is(&rule.namespace, &id.namespace)
+                && is(&rule.name, &id.name)
+        });
+        rules.cloned().collect()
+    }
+
+    fn resource(&self, object: &Object, source: &str) -> Result<Served, PrepareError> {
         let kind = (object.group().to_owned(), object.kind().to_owned());
         if let Some(resource) = self.defined.get(&kind) {
             let version = object.version().to_owned();
-            return Ok((
-                Resource {
-                    version,
-                    ..resource.clone()
-                },
-                true,
-            ));
+            return Ok(Served::Soon(Resource {
+                version,
+                ..resource.clone()
+            }));
         }
-        match self
-            .options
-            .resources
-            .get(object.api_version(), object.kind())
-        {
-            Some(resource) => Ok((resource.clone(), false)),
+        let resources = self.options.resources;
+        match resources.get(object.api_version(), object.kind()) {
+            Some(resource) => Ok(Served::Already(resource.clone())),
+            None if self.managed.contains(&object.key()) => Ok(Served::Nowhere),
             None => Err(PrepareError::UnknownKind {
                 id: Box::new(object.id()),
                 file: source.to_owned(),
@@ -344,6 +453,53 @@ impl Preparation<'_> {
         object.set_annotation(owner.names().owner_key(), owner.annotation());
         object.set_annotation(owner.names().digest_key(), digest);
         object.into_value()
+    }
+}
+
+/// Where a kind is served.
+#[derive(Debug, PartialEq, Eq)]
+enum Served {
+    /// By the cluster.
+    Already(Resource),
+    /// By a definition among the objects.
+    Soon(Resource),
+    /// By something that the objects bring, and it is not known where.
+    Nowhere,
+}
+
+impl Served {
+    fn is_namespaced(&self) -> bool {
+        match self {
+            Self::Already(resource) | Self::Soon(resource) => resource.namespaced,
+            Self::Nowhere => false,
+        }
+    }
+
+    /// The resource, whether the component defines it, and whether it is unknown.
+    fn parts(self, key: &ObjectKey) -> (Resource, bool, bool) {
+        match self {
+            Self::Already(resource) => (resource, false, false),
+            Self::Soon(resource) => (resource, true, false),
+            Self::Nowhere => {
+                let resource = Resource {
+                    group: key.group.clone(),
+                    version: key.version.clone(),
+                    kind: key.kind.clone(),
+                    plural: String::new(),
+                    namespaced: !key.namespace.is_empty(),
+                };
+                (resource, true, true)
+            }
+        }
+    }
+}
+
+/// The wave of an object that names none: hooks before and after all others; namespaces and definitions first of all.
+fn default_order(stage: Stage, hook: Option<&Placement>) -> i32 {
+    match hook {
+        Some(placement) => placement.wave,
+        None if matches!(stage, Stage::Namespace | Stage::Definition) => DEFINITION_WAVE,
+        None => 0,
     }
 }
 

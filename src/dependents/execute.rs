@@ -1,7 +1,6 @@
 //! The only place that writes dependents.
 
 use super::desired::{Desired, DesiredObject};
-use super::observe::live;
 use super::order::{Stage, rank, stage};
 use super::ownership::OwnerId;
 use super::plan::{Action, Live, Reason, Step};
@@ -12,6 +11,7 @@ use crate::metrics::{Metrics, Operation};
 use futures::{StreamExt, stream};
 use serde_json::{Value, json};
 use std::collections::HashMap;
+use std::sync::Arc;
 use whipstaff_generator::{ObjectId, ObjectKey};
 
 /// How many writes of one kind are under way at once.
@@ -40,12 +40,14 @@ pub(crate) enum Outcome {
         /// The object as it is now.
         live: Box<Live>,
     },
-    /// Nothing was written: an object that was to be created exists already.
-    Exists,
     /// The object was deleted after it did its work.
     Purged,
     /// The object was deleted.
     Deleted,
+    /// Our marks were removed from the object, and it stays.
+    Released,
+    /// Nothing was written: an object that was to be created exists, or one that was to be changed does not.
+    Exists,
 }
 
 impl Change {
@@ -67,6 +69,17 @@ pub(crate) enum ExecuteError {
         /// The object.
         id: Box<ObjectId>,
         /// Why it failed.
+        #[source]
+        cause: RequestError,
+    },
+    /// A field cannot be changed.
+    #[error(
+        "cannot change {id} in place; with the policy `immutable: Recreate` it would be deleted and created anew"
+    )]
+    Immutable {
+        /// The object.
+        id: Box<ObjectId>,
+        /// What the API server says of the field.
         #[source]
         cause: RequestError,
     },
@@ -162,8 +175,15 @@ impl Executor<'_> {
                 self.create_namespace(&id).await?;
                 return Ok(None);
             }
-            (Action::Create | Action::Apply, Some(object)) => self.apply(object, step).await?,
-            (Action::Create | Action::Apply, None) => return Ok(None),
+            (Action::Create, Some(object)) => self.create(object).await?,
+            (action @ (Action::Apply | Action::Absorb { .. }), Some(object)) => {
+                self.apply(object, action).await?
+            }
+            (Action::Create | Action::Apply | Action::Absorb { .. }, None) => return Ok(None),
+            (Action::Release { uid }, _) => {
+                self.release(&step.key, uid).await?;
+                Outcome::Released
+            }
             (Action::Purge { uid }, _) => {
                 self.delete(&step.key, uid).await?;
                 Outcome::Purged
@@ -174,7 +194,7 @@ impl Executor<'_> {
             }
         };
         if matches!(outcome, Outcome::Exists) {
-            tracing::debug!(object = %id, "an object that was to be created exists");
+            tracing::debug!(object = %id, "object is not as it was seen; looking again");
         } else {
             tracing::info!(object = %id, action = verb(&step.action), reason = %step.reason, "wrote object");
         }
@@ -185,69 +205,19 @@ impl Executor<'_> {
         }))
     }
 
-    fn forced(&self) -> ApplyOptions<'_> {
-        ApplyOptions::forced(self.owner.names().field_manager())
-    }
-
-    async fn apply(&self, object: &DesiredObject, step: &Step) -> Result<Outcome, ExecuteError> {
-        let ObjectId {
-            namespace, name, ..
-        } = &object.id;
-        let created = step.action == Action::Create;
-        let answer = if created {
-            self.objects
-                .create(
-                    &object.resource,
-                    namespace,
-                    name,
-                    &object.manifest,
-                    self.forced().manager,
-                )
-                .await
-        } else {
-            self.objects
-                .apply(
-                    &object.resource,
-                    namespace,
-                    name,
-                    &object.manifest,
-                    self.forced(),
-                )
-                .await
-        };
-        if created && answer.as_ref().is_err_and(RequestError::is_conflict) {
-            return Ok(Outcome::Exists);
-        }
-        let answer = answer.map_err(|cause| ExecuteError::Write {
-            verb: verb(&step.action),
-            id: Box::new(object.id.clone()),
-            cause,
-        })?;
-        self.metrics.operated(if created {
-            Operation::Create
-        } else {
-            Operation::Apply
-        });
-        let live =
-            live(&answer, self.owner, &object.hints).map_err(|cause| ExecuteError::Metadata {
-                id: Box::new(object.id.clone()),
-                cause,
-            })?;
-        let (digest, fields) = (object.digest.clone(), live.fields.clone());
-        Ok(Outcome::Applied {
-            digest,
-            fields,
-            live: Box::new(live),
-        })
-    }
-
     async fn create_namespace(&self, id: &ObjectId) -> Result<(), ExecuteError> {
         let manifest =
             json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": id.name}});
         let resource = namespaces();
         let answer = self
             .objects
-            .apply(&resource, "", &id.name, &manifest, self.forced())
+            .apply(
+                &resource,
+                "",
+                &id.name,
+                &manifest,
+                ApplyOptions::forced(self.manager()),
+            )
             .await;
         answer.map_err(|cause| ExecuteError::Write {
             verb: "create",
@@ -259,22 +229,51 @@ impl Executor<'_> {
         Ok(())
     }
 
-    async fn delete(&self, key: &ObjectKey, uid: &str) -> Result<(), ExecuteError> {
+    /// Removes our marks from an object: it is nobody's then.
+    async fn release(&self, key: &ObjectKey, uid: &str) -> Result<(), ExecuteError> {
         let id = key.id();
-        let resources =
-            self.discovery
-                .resources()
-                .await
-                .map_err(|cause| ExecuteError::Discovery {
-                    id: Box::new(id.clone()),
-                    cause,
-                })?;
+        let resources = self.resources(&id).await?;
+        let Some(resource) = served(&resources, key) else {
+            return Ok(());
+        };
+        let names = self.owner.names();
+        let changes = json!({ "metadata": {
+            "uid": uid,
+            "labels": { (names.owner_key()): null },
+            "annotations": { (names.owner_key()): null, (names.digest_key()): null },
+        }});
+        let released =
+            self.objects
+                .merge(resource, &id.namespace, &id.name, &changes, self.manager());
+        match released.await {
+            Err(cause) if !cause.is_not_found() => Err(ExecuteError::Write {
+                verb: "release",
+                id: Box::new(id),
+                cause,
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    async fn resources(&self, id: &ObjectId) -> Result<Arc<Resources>, ExecuteError> {
+        let resources = self.discovery.resources().await;
+        resources.map_err(|cause| ExecuteError::Discovery {
+            id: Box::new(id.clone()),
+            cause,
+        })
+    }
+
+    pub(super) async fn delete(&self, key: &ObjectKey, uid: &str) -> Result<(), ExecuteError> {
+        let id = key.id();
+        let resources = self.resources(&id).await?;
         // A kind that is no longer served has no objects left.
         let Some(resource) = served(&resources, key) else {
             return Ok(());
         };
-        if stage(&id, false) == Stage::Definition {
-            self.check_unused(&id, resource).await?;
+        match stage(&id, false) {
+            Stage::Definition => self.check_unused(&id, resource).await?,
+            Stage::ApiService => self.check_group(&id, &resources).await?,
+            _ => {}
         }
         let answer = self
             .objects
@@ -309,25 +308,7 @@ impl Executor<'_> {
         let Some(instances) = definition.as_ref().and_then(instances_of) else {
             return Ok(());
         };
-        let selector = format!("{}!={}", self.owner.names().owner_key(), self.owner.label());
-        let list = match self.objects.list(&instances, "", &selector, 1).await {
-            Err(error) if error.is_not_found() => return Ok(()),
-            other => other.map_err(fail)?,
-        };
-        let Some(instance) = list.pointer("/items/0/metadata") else {
-            return Ok(());
-        };
-        let text = |field: &str| {
-            instance
-                .get(field)
-                .and_then(Value::as_str)
-                .unwrap_or_default()
-        };
-        let instance = format!("{} {}/{}", instances.kind, text("namespace"), text("name"));
-        Err(ExecuteError::ForeignInstance {
-            id: Box::new(id.clone()),
-            instance,
-        })
+        self.check_kind(id, &instances).await
     }
 }
 
@@ -367,7 +348,7 @@ pub(crate) fn served<'a>(resources: &'a Resources, key: &ObjectKey) -> Option<&'
 
 /// Steps of one group are executed side by side.
 fn group(step: &Step) -> (i32, bool, usize) {
-    let is_delete = matches!(step.action, Action::Delete { .. });
+    let is_delete = matches!(step.action, Action::Delete { .. } | Action::Release { .. });
     (
         step.wave,
         is_delete,
@@ -378,7 +359,8 @@ fn group(step: &Step) -> (i32, bool, usize) {
 fn verb(action: &Action) -> &'static str {
     match action {
         Action::CreateNamespace | Action::Create => "create",
-        Action::Apply => "apply",
+        Action::Apply | Action::Absorb { .. } => "apply",
+        Action::Release { .. } => "release",
         Action::Recreate { .. } => "delete, to create it anew,",
         Action::Purge { .. } | Action::Delete { .. } => "delete",
     }

@@ -2,11 +2,12 @@
 
 use super::desired::{Desired, DesiredObject};
 use super::execute::{Change, Outcome};
-use super::plan::{Live, Observed};
+use super::plan::{Live, Observed, Plan};
+use super::references::recorded;
 use crate::api::v1alpha1::{InventoryItem, Phase};
 use crate::status::Status;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use whipstaff_generator::ObjectId;
 
 /// The inventory with every desired object in it, sorted by identity, and whether that added any: then it must be stored before
@@ -33,6 +34,9 @@ pub(crate) fn with_desired(
         item.apply_order = object.apply_order;
         item.delete_order = object.delete_order;
         item.delete_policy = object.delete_policy;
+        item.prunable = object.prunable;
+        item.manages.clone_from(&object.manages);
+        item.depends_on = object.depends_on.iter().map(recorded).collect();
     }
     (items.into_values().collect(), added)
 }
@@ -43,10 +47,10 @@ pub(crate) fn refresh(
     desired: &Desired,
     observed: &Observed,
     changes: &[Change],
-    gone: &BTreeSet<ObjectId>,
+    plan: &Plan,
     now: &Time,
 ) {
-    inventory.retain(|item| !gone.contains(&item.id()));
+    inventory.retain(|item| !plan.gone.contains(&item.id()));
     let wanted: BTreeMap<_, _> = desired
         .objects
         .iter()
@@ -57,10 +61,11 @@ pub(crate) fn refresh(
         let before = (item.phase, item.status);
         let id = item.id();
         if let Some(change) = written.get(&id) {
-            record_change(item, change);
+            record_change(item, change, now);
         }
         match wanted.get(&id) {
             Some(object) => observe_desired(item, object, observed.objects.get(&id)),
+            None if plan.kept.contains(&id) => observe_kept(item, observed.objects.get(&id)),
             None => observe_redundant(item, observed.objects.get(&id)),
         }
         if (item.phase, item.status) != before || item.since.is_none() {
@@ -69,15 +74,17 @@ pub(crate) fn refresh(
     }
 }
 
-fn record_change(item: &mut InventoryItem, change: &Change) {
+fn record_change(item: &mut InventoryItem, change: &Change, now: &Time) {
     match &change.outcome {
         Outcome::Applied { digest, fields, .. } => {
             item.digest.clone_from(digest);
             item.fields.clone_from(fields);
+            item.applied_at = Some(now.clone());
+            item.drift.clear();
         }
-        Outcome::Exists => {}
         Outcome::Purged => item.phase = Phase::Completed,
         Outcome::Deleted => item.fields.clear(),
+        Outcome::Released | Outcome::Exists => {}
     }
 }
 
@@ -108,6 +115,12 @@ fn observe_desired(item: &mut InventoryItem, object: &DesiredObject, live: Optio
     } else {
         Phase::Applied
     };
+}
+
+fn observe_kept(item: &mut InventoryItem, live: Option<&Live>) {
+    item.phase = Phase::Kept;
+    item.status = live.map_or(Status::NotFound, |live| live.assessment.status);
+    "is no longer wanted, and stays because its kind is protected".clone_into(&mut item.message);
 }
 
 fn observe_redundant(item: &mut InventoryItem, live: Option<&Live>) {

@@ -4,26 +4,46 @@
 //! Only `execute` and `observe` talk to the API server, and only `execute` writes.
 
 mod annotations;
+mod claims;
 mod delete_plan;
 mod desired;
+mod drift;
 mod execute;
+mod fields;
+mod guard;
 mod hooks;
 mod inventory;
+mod kinds;
+mod measure;
 mod names;
 mod observe;
 mod order;
 mod ownership;
 mod plan;
 mod preflight;
+mod prune;
+mod references;
+mod rules;
+#[cfg(test)]
+pub(crate) use plan::{Action, Step};
 #[cfg(test)]
 pub(crate) mod testing;
+mod waves;
+mod write;
 
+pub(crate) use claims::Claims;
 pub(crate) use delete_plan::plan_deletion;
 pub(crate) use desired::{Desired, PrepareError, PrepareOptions, prepare};
+pub(crate) use drift::{Judgement, describe, judge};
 pub(crate) use execute::{Change, ExecuteError, Executor, Outcome, namespaces, served};
+pub(crate) use fields::owned_fields;
 pub(crate) use inventory::{refresh, with_desired};
+pub use measure::Planning;
 pub use names::{NameError, Names};
 pub(crate) use observe::{IfUnseen, ObserveError, Observer, Target};
 pub(crate) use ownership::{OwnerId, OwnerScope};
-pub(crate) use plan::{Live, Observed, Plan, Policies, Refusal, Waiting, plan};
+pub(crate) use plan::{
+    Live, Observed, Plan, Policies, Reason, Refusal, RefusalCause, Waiting, plan,
+};
 pub(crate) use preflight::preflight;
+pub(crate) use prune::Pruning;

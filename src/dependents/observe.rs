@@ -1,6 +1,7 @@
 //! Reading what is there, and no more often than something changed.
 
 use super::desired::DesiredObject;
+use super::fields::{owned_fields, stray};
 use super::ownership::{Owner, OwnerId};
 use super::plan::{Live, Observed};
 use crate::cluster::{Objects, RequestError, Resource, Seen, Watches};
@@ -9,7 +10,7 @@ use futures::{StreamExt, TryStreamExt, stream};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
-use whipstaff_generator::{Digest, ObjectId};
+use whipstaff_generator::ObjectId;
 
 /// How many objects are read at once.
 const PARALLEL_READS: usize = 8;
@@ -192,6 +193,8 @@ pub(crate) fn live(
             .cloned()
             .unwrap_or_default(),
         fields: owned_fields(object, owner.names().field_manager()),
+        stray: stray(object, owner.names().field_manager()),
+        finalizers: metadata.finalizers.unwrap_or_default(),
         version: metadata
             .resource_version
             .as_deref()
@@ -201,21 +204,4 @@ pub(crate) fn live(
         uid: metadata.uid.unwrap_or_default(),
         assessment: assess_with_hints(object, hints),
     })
-}
-
-/// Digest of the fields that we own in a live object, and of when they were last changed.
-///
-/// Whoever changes a field that we own takes it from our entry, and an apply that changes a value moves the entry's time: the entry
-/// is as we left it exactly when nobody touched what is ours.
-fn owned_fields(object: &Value, manager: &str) -> String {
-    let entries = object
-        .pointer("/metadata/managedFields")
-        .and_then(Value::as_array);
-    let ours = entries.into_iter().flatten().find(|entry| {
-        entry.get("manager").and_then(Value::as_str) == Some(manager)
-            && entry.get("operation").and_then(Value::as_str) == Some("Apply")
-            && entry.get("subresource").is_none()
-    });
-    ours.map(|entry| Digest::of(entry.to_string().as_bytes()).hex()[..16].to_owned())
-        .unwrap_or_default()
 }

@@ -2,8 +2,8 @@
 
 use whipstaff_generator::ObjectId;
 
-/// Stages of a wave when objects are applied, lowest first. A stage starts when every object of the earlier ones is ready, but for
-/// [`Stage::Regular`], whose objects are submitted in order without waiting for each other.
+/// Stages of a wave when objects are applied, lowest first. A stage starts when every object of the earlier ones is ready; objects of
+/// one stage are submitted in order without waiting for each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Stage {
     /// Namespaces.
@@ -12,20 +12,37 @@ pub(crate) enum Stage {
     Definition,
     /// Everything else.
     Regular,
-    /// Instances of a kind that the same component defines.
-    Instance,
+    /// Configurations of webhooks: registered before the workload behind them is ready, they would refuse it.
+    Webhook,
     /// Extension API servers: they need the workloads behind them.
     ApiService,
+    /// Instances of kinds that the component serves: definitions, webhooks and workloads must be there.
+    Instance,
 }
 
-/// The stage of an object. `defined` tells whether the component itself defines the object's kind.
-pub(crate) fn stage(id: &ObjectId, defined: bool) -> Stage {
+/// The stage of an object. `managed` tells whether the component itself serves the object's kind.
+pub(crate) fn stage(id: &ObjectId, managed: bool) -> Stage {
     match (id.group.as_str(), id.kind.as_str()) {
         ("", "Namespace") => Stage::Namespace,
         ("apiextensions.k8s.io", "CustomResourceDefinition") => Stage::Definition,
         ("apiregistration.k8s.io", "APIService") => Stage::ApiService,
-        _ if defined => Stage::Instance,
+        (
+            "admissionregistration.k8s.io",
+            "MutatingWebhookConfiguration" | "ValidatingWebhookConfiguration",
+        ) => Stage::Webhook,
+        _ if managed => Stage::Instance,
         _ => Stage::Regular,
+    }
+}
+
+/// Stages between which nothing is waited for share a number.
+pub(crate) fn gate(stage: Stage) -> u8 {
+    match stage {
+        Stage::Namespace => 0,
+        Stage::Definition => 1,
+        Stage::Regular => 2,
+        Stage::Webhook | Stage::ApiService => 3,
+        Stage::Instance => 4,
     }
 }
 
@@ -62,21 +79,10 @@ const APPLY_ORDER: &[&str] = &[
     "Ingress",
 ];
 
-/// Kinds that come after all others: a webhook that is registered before its workload runs would refuse that workload.
-const APPLY_LAST: &[&str] = &[
-    "MutatingWebhookConfiguration",
-    "ValidatingWebhookConfiguration",
-];
-
 /// Position of a kind inside a stage.
 pub(crate) fn rank(kind: &str) -> usize {
-    if let Some(position) = APPLY_ORDER.iter().position(|known| *known == kind) {
-        return position;
-    }
-    match APPLY_LAST.iter().position(|known| *known == kind) {
-        Some(position) => APPLY_ORDER.len() + 1 + position,
-        None => APPLY_ORDER.len(),
-    }
+    let position = APPLY_ORDER.iter().position(|known| *known == kind);
+    position.unwrap_or(APPLY_ORDER.len())
 }
 
 #[cfg(test)]
@@ -93,14 +99,14 @@ mod tests {
     }
 
     #[test]
-    fn definitions_come_before_instances_and_instances_before_api_services() {
+    fn definitions_come_first_and_instances_last() {
         let definition = stage(
             &id("apiextensions.k8s.io", "CustomResourceDefinition"),
             false,
         );
         let instance = stage(&id("example.org", "Widget"), true);
         let service = stage(&id("apiregistration.k8s.io", "APIService"), false);
-        assert!(definition < Stage::Regular && Stage::Regular < instance && instance < service);
+        assert!(definition < Stage::Regular && Stage::Regular < service && service < instance);
         assert_eq!(stage(&id("example.org", "Widget"), false), Stage::Regular);
     }
 
@@ -108,6 +114,11 @@ mod tests {
     fn webhooks_are_registered_after_the_workloads_behind_them() {
         assert!(rank("Secret") < rank("Deployment"));
         assert!(rank("Deployment") < rank("Widget"));
-        assert!(rank("Widget") < rank("ValidatingWebhookConfiguration"));
+        let webhooks = id(
+            "admissionregistration.k8s.io",
+            "ValidatingWebhookConfiguration",
+        );
+        assert_eq!(stage(&webhooks, false), Stage::Webhook);
+        assert!(Stage::Regular < Stage::Webhook && Stage::Webhook < Stage::Instance);
     }
 }

@@ -1,13 +1,16 @@
 //! What to do next: a pure function of what is wanted, what is recorded and what is there.
 
-use super::delete_plan::remove;
+use super::delete_plan::{Removal, remove};
 use super::desired::{Desired, DesiredObject};
-use super::order::Stage;
+use super::kinds::serves;
 use super::ownership::Owner;
-use crate::api::v1alpha1::{AdoptionPolicy, InventoryItem, Phase};
-use crate::status::{Assessment, Status};
+use super::prune::{Pruning, check_pruning};
+use super::waves::Planner;
+use crate::api::v1alpha1::{AdoptionPolicy, InventoryItem, TypePattern};
+use crate::status::Assessment;
+use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt;
 use whipstaff_generator::{ObjectId, ObjectKey};
 
@@ -20,14 +23,28 @@ pub(crate) struct Live {
     pub(crate) version: u64,
     /// Whether it is being deleted.
     pub(crate) deleting: bool,
+    /// What holds it while it is being deleted.
+    pub(crate) finalizers: Vec<String>,
     /// Who owns it.
     pub(crate) owner: Owner,
     /// Digest that it carries, or empty.
     pub(crate) digest: String,
     /// Digest of the fields that we own.
     pub(crate) fields: String,
+    /// Whether there are fields that a plain apply would leave although they are not in the manifest: those that we own by another
+    /// operation than apply, and those that were set with kubectl.
+    pub(crate) stray: Stray,
     /// How it is.
     pub(crate) assessment: Assessment,
+}
+
+/// Fields that a plain apply would leave although they are not in the manifest.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Stray {
+    /// Some are ours, by another operation than apply.
+    pub(crate) ours: bool,
+    /// Some were set with kubectl.
+    pub(crate) kubectl: bool,
 }
 
 /// Everything that was observed. An object that is not in it does not exist.
@@ -39,11 +56,19 @@ pub(crate) struct Observed {
     pub(crate) missing_namespaces: BTreeSet<String>,
 }
 
-/// What may be done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Policies {
+/// What may be done, and when.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Policies<'a> {
     /// Whether missing namespaces are created.
     pub(crate) create_namespaces: bool,
+    /// What keeps objects from being pruned.
+    pub(crate) pruning: Pruning<'a>,
+    /// Objects that other components ask for.
+    pub(crate) claimed: &'a BTreeSet<ObjectId>,
+    /// Kinds whose objects need the component's, beside those that it serves.
+    pub(crate) additional_types: &'a [TypePattern],
+    /// The time.
+    pub(crate) now: Timestamp,
 }
 
 /// What to do next, and what is waited for.
@@ -57,6 +82,22 @@ pub(crate) struct Plan {
     pub(crate) waiting: Vec<Waiting>,
     /// Items that leave the inventory: gone, or left alone on purpose.
     pub(crate) gone: BTreeSet<ObjectId>,
+    /// Objects that are no longer wanted and stay, because their kind is protected.
+    pub(crate) kept: BTreeSet<ObjectId>,
+    /// When there may be something to do although nothing has changed.
+    pub(crate) next_look: Option<Timestamp>,
+}
+
+impl Plan {
+    /// Whether anything is done or waited for.
+    pub(crate) fn is_busy(&self) -> bool {
+        !self.steps.is_empty() || !self.waiting.is_empty()
+    }
+
+    /// Asks for a look at a time, unless there is an earlier one.
+    pub(crate) fn look_at(&mut self, time: Timestamp) {
+        self.next_look = Some(self.next_look.map_or(time, |known| known.min(time)));
+    }
 }
 
 /// One write, and why.
@@ -89,10 +130,16 @@ pub(crate) enum Reason {
     Unverified,
     /// Fields of ours were changed by somebody else.
     Drifted,
+    /// Nothing is known to have changed, and its time has come.
+    Due,
     /// It did its work.
     Finished,
     /// It is no longer wanted.
     Unwanted,
+    /// It is no longer wanted, and stays.
+    Orphaned,
+    /// It is no longer wanted, and another component asks for it.
+    Claimed,
 }
 
 impl Reason {
@@ -113,7 +160,10 @@ impl fmt::Display for Reason {
             Self::Unverified => "it was not known to be as applied",
             Self::Drifted => "somebody changed it",
             Self::Finished => "it did its work",
+            Self::Due => "its time to be applied again has come",
             Self::Unwanted => "it is no longer wanted",
+            Self::Orphaned => "it is no longer wanted and stays",
+            Self::Claimed => "another component takes it over",
         })
     }
 }
@@ -127,6 +177,11 @@ pub(crate) enum Action {
     Create,
     /// The manifest is applied to an object that exists.
     Apply,
+    /// The same, and what a plain apply would leave although it is not in the manifest goes.
+    Absorb {
+        /// Whether that includes what was set with kubectl.
+        kubectl: bool,
+    },
     /// The object is deleted, to be created anew in a later round.
     Recreate {
         /// UID of the object that is meant.
@@ -139,6 +194,11 @@ pub(crate) enum Action {
     },
     /// The object is no longer wanted and is deleted.
     Delete {
+        /// UID of the object that is meant.
+        uid: String,
+    },
+    /// The object is no longer wanted and stays: our marks are removed.
+    Release {
         /// UID of the object that is meant.
         uid: String,
     },
@@ -155,6 +215,21 @@ pub(crate) struct Waiting {
     pub(crate) since: Option<Time>,
     /// Whether it has failed, as far as it can be told.
     pub(crate) failed: bool,
+    /// Whether its own time is over; nothing when it has none of its own.
+    pub(crate) overdue: Option<bool>,
+}
+
+impl Waiting {
+    /// Waiting for an object that has not failed and has no time limit of its own.
+    pub(crate) fn new(id: ObjectId, reason: String) -> Self {
+        Self {
+            id,
+            reason,
+            since: None,
+            failed: false,
+            overdue: None,
+        }
+    }
 }
 
 /// An object that may not be touched.
@@ -164,6 +239,19 @@ pub(crate) struct Refusal {
     pub(crate) id: ObjectId,
     /// Why, for a person.
     pub(crate) reason: String,
+    /// Why, for a program.
+    pub(crate) cause: RefusalCause,
+}
+
+/// Why an object may not be touched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RefusalCause {
+    /// It belongs to somebody else, or is there already.
+    Owned,
+    /// Its namespace is missing.
+    Namespace,
+    /// Too much would be deleted, or something that is needed.
+    Pruning,
 }
 
 impl fmt::Display for Waiting {
@@ -179,163 +267,50 @@ impl fmt::Display for Waiting {
     }
 }
 
-enum Next {
-    Done,
-    Step(Action, Reason),
-    Wait(String),
-}
-
-/// Decides what to do next. Waves come one after another; inside a wave, namespaces and definitions must be ready before anything
-/// else starts, and extension API servers start when all else is ready. What is no longer wanted goes when every wave is ready.
+/// Decides what to do next. Waves come one after another; inside a wave, namespaces, definitions, workloads, what depends on workloads,
+/// and instances come one after another, and so do objects that depend on each other. What is no longer wanted goes when every wave
+/// is ready.
 pub(crate) fn plan(
     desired: &Desired,
     inventory: &[InventoryItem],
     observed: &Observed,
-    policies: Policies,
+    policies: &Policies<'_>,
 ) -> Plan {
+    let wanted: HashSet<_> = desired.objects.iter().map(|object| &object.id).collect();
+    let items: HashMap<ObjectId, &InventoryItem> =
+        inventory.iter().map(|item| (item.id(), item)).collect();
+    let redundant: Vec<_> = items
+        .iter()
+        .filter(|(id, _)| !wanted.contains(id))
+        .map(|(id, item)| (id.clone(), *item))
+        .collect();
     let mut plan = Plan {
         refusals: refusals(desired, observed, policies),
         ..Plan::default()
     };
+    plan.refusals
+        .extend(needed(desired, &redundant, observed, policies));
+    plan.refusals.extend(check_pruning(
+        &redundant,
+        inventory.len(),
+        observed,
+        policies,
+    ));
     if !plan.refusals.is_empty() {
         return plan;
     }
-    let items: BTreeMap<ObjectId, &InventoryItem> =
-        inventory.iter().map(|item| (item.id(), item)).collect();
     plan.steps.extend(
         observed
             .missing_namespaces
             .iter()
             .map(|name| create_namespace(name)),
     );
-    for wave in desired
-        .objects
-        .chunk_by(|a, b| a.apply_order == b.apply_order)
-    {
-        plan_wave(wave, &items, observed, &mut plan);
-        if !plan.steps.is_empty() || !plan.waiting.is_empty() {
-            return plan;
-        }
+    let mut planner = Planner::new(&items, observed, policies.now);
+    planner.waves(&desired.objects, &mut plan);
+    if !plan.is_busy() {
+        remove(redundant, observed, &Removal::pruning(policies), &mut plan);
     }
-    let wanted: BTreeSet<_> = desired.objects.iter().map(|object| &object.id).collect();
-    let redundant: Vec<_> = inventory
-        .iter()
-        .filter(|item| !wanted.contains(&item.id()))
-        .collect();
-    remove(&redundant, observed, &mut plan);
     plan
-}
-
-fn plan_wave(
-    wave: &[DesiredObject],
-    items: &BTreeMap<ObjectId, &InventoryItem>,
-    observed: &Observed,
-    plan: &mut Plan,
-) {
-    for stage in wave.chunk_by(|a, b| gate(a.stage) == gate(b.stage)) {
-        for object in stage {
-            let item = items.get(&object.id).copied();
-            match next(object, item, observed.objects.get(&object.id)) {
-                Next::Done => {}
-                Next::Step(action, reason) => plan.steps.push(Step {
-                    key: object.key.clone(),
-                    wave: object.apply_order,
-                    action,
-                    reason,
-                }),
-                Next::Wait(reason) => plan.waiting.push(Waiting {
-                    id: object.id.clone(),
-                    reason,
-                    since: item.and_then(|item| item.since.clone()),
-                    failed: is_failed(observed.objects.get(&object.id)),
-                }),
-            }
-        }
-        if !plan.steps.is_empty() || !plan.waiting.is_empty() {
-            return;
-        }
-    }
-}
-
-/// Stages between which there is no gate share a number.
-fn gate(stage: Stage) -> u8 {
-    match stage {
-        Stage::Namespace => 0,
-        Stage::Definition => 1,
-        Stage::Regular | Stage::Instance => 2,
-        Stage::ApiService => 3,
-    }
-}
-
-fn is_failed(live: Option<&Live>) -> bool {
-    live.is_some_and(|live| live.assessment.status == Status::Failed)
-}
-
-fn next(object: &DesiredObject, item: Option<&InventoryItem>, live: Option<&Live>) -> Next {
-    let Some(live) = live else {
-        return next_absent(object, item);
-    };
-    if live.deleting {
-        return Next::Wait("is being deleted".to_owned());
-    }
-    if live.owner != Owner::Us {
-        return change(object, live, Reason::TakenOver);
-    }
-    if live.digest != object.digest {
-        return change(object, live, Reason::Changed);
-    }
-    let recorded = item.map_or("", |item| item.fields.as_str());
-    if !object.recreate && live.fields != recorded {
-        let reason = if recorded.is_empty() {
-            Reason::Unverified
-        } else {
-            Reason::Drifted
-        };
-        return Next::Step(Action::Apply, reason);
-    }
-    if live.assessment.status != Status::Current {
-        return Next::Wait(live.assessment.message.clone());
-    }
-    if object.purge {
-        return Next::Step(
-            Action::Purge {
-                uid: live.uid.clone(),
-            },
-            Reason::Finished,
-        );
-    }
-    Next::Done
-}
-
-fn next_absent(object: &DesiredObject, item: Option<&InventoryItem>) -> Next {
-    let Some(item) = item else {
-        return Next::Step(Action::Create, Reason::New);
-    };
-    if item.phase == Phase::Completed && item.digest == object.digest {
-        return Next::Done;
-    }
-    let was_there = !item.fields.is_empty();
-    Next::Step(
-        Action::Create,
-        if was_there {
-            Reason::Deleted
-        } else {
-            Reason::New
-        },
-    )
-}
-
-fn change(object: &DesiredObject, live: &Live, reason: Reason) -> Next {
-    if object.recreate {
-        Next::Step(
-            Action::Recreate {
-                uid: live.uid.clone(),
-            },
-            reason,
-        )
-    } else {
-        Next::Step(Action::Apply, reason)
-    }
 }
 
 fn create_namespace(name: &str) -> Step {
@@ -353,12 +328,13 @@ fn create_namespace(name: &str) -> Step {
     }
 }
 
-fn refusals(desired: &Desired, observed: &Observed, policies: Policies) -> Vec<Refusal> {
+fn refusals(desired: &Desired, observed: &Observed, policies: &Policies<'_>) -> Vec<Refusal> {
     let mut refusals = Vec::new();
     if !policies.create_namespaces {
         refusals.extend(observed.missing_namespaces.iter().map(|name| Refusal {
             id: create_namespace(name).key.id(),
             reason: "does not exist, and missing namespaces are not created".to_owned(),
+            cause: RefusalCause::Namespace,
         }));
     }
     for object in &desired.objects {
@@ -375,10 +351,45 @@ fn refusals(desired: &Desired, observed: &Observed, policies: Policies) -> Vec<R
         refusals.push(Refusal {
             id: object.id.clone(),
             reason,
+            cause: RefusalCause::Owned,
         });
     }
     refusals
 }
 
+/// What would be deleted although wanted objects need it: their namespace, or what serves their kind.
+fn needed(
+    desired: &Desired,
+    redundant: &[(ObjectId, &InventoryItem)],
+    observed: &Observed,
+    policies: &Policies<'_>,
+) -> Vec<Refusal> {
+    let mut refusals = Vec::new();
+    let owners = redundant.iter().filter(|(id, item)| {
+        (!item.manages.is_empty() || id.kind == "Namespace" && id.group.is_empty())
+            && policies.pruning.deletes(id, item, observed)
+    });
+    for (id, item) in owners {
+        let needs = |object: &&DesiredObject| {
+            let holds = id.kind == "Namespace" && object.id.namespace == id.name;
+            holds
+                || item
+                    .manages
+                    .iter()
+                    .any(|served| serves(served, &object.key))
+        };
+        if let Some(object) = desired.objects.iter().find(needs) {
+            refusals.push(Refusal {
+                id: id.clone(),
+                reason: format!("would be deleted, and {} needs it", object.id),
+                cause: RefusalCause::Pruning,
+            });
+        }
+    }
+    refusals
+}
+
+#[cfg(test)]
+mod properties;
 #[cfg(test)]
 mod tests;

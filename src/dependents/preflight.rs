@@ -3,6 +3,7 @@
 use super::desired::{Desired, DesiredObject};
 use super::order::Stage;
 use super::plan::Observed;
+use crate::api::v1alpha1::UpdatePolicy;
 use crate::cluster::{ApplyOptions, Objects, RequestError};
 use futures::{StreamExt, stream};
 use std::collections::BTreeSet;
@@ -62,10 +63,11 @@ fn needs_check(
     let changes = match live {
         None => true,
         // It will be deleted first: a dry run would only find out that it cannot be changed in place.
-        Some(_) if object.recreate => false,
+        Some(_) if object.update == UpdatePolicy::Recreate => false,
         Some(live) => live.digest != object.digest,
     };
     changes
+        && !object.unserved
         && !observed.missing_namespaces.contains(&object.id.namespace)
         && !new_namespaces.contains(object.id.namespace.as_str())
         && !absent.contains(&(object.id.group.as_str(), object.id.kind.as_str()))

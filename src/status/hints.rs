@@ -104,7 +104,8 @@ impl Hints {
 }
 
 /// `HasReadyCondition` and `has_ready_condition` become `has-ready-condition`.
-fn kebab_case(text: &str) -> String {
+/// A name in kebab case, whether it was written in kebab, snake or camel case.
+pub(crate) fn kebab_case(text: &str) -> String {
     let mut kebab = String::with_capacity(text.len() + 4);
     for character in text.chars() {
         if character.is_uppercase() && !kebab.is_empty() && !kebab.ends_with('-') {

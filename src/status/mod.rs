@@ -20,6 +20,7 @@ mod rules;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use hints::kebab_case;
 pub use hints::{HintError, Hints};
 
 use live::{Condition, Live};

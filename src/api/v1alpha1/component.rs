@@ -7,6 +7,7 @@
 )]
 
 use super::generators::{DirectoryOptions, GeneratorPart, HelmOptions, KustomizeOptions};
+use super::policies::{Policies, TypePattern};
 use super::transformers::{Image, Patch, Substitute};
 use super::{ComponentStatus, DependsOn, DurationText, KubeConfig, ValuesSource};
 use kube::{CustomResource, KubeSchema};
@@ -213,9 +214,19 @@ pub struct ComponentSpec {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub suspend: bool,
 
-    /// What may be done to objects that exist already, and to namespaces that do not.
+    /// How often an object is applied again although nothing is known to have changed. Must be more than zero. Default is `60m`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reapply_interval: Option<DurationText>,
+
+    /// What may be done to objects, and how. Annotations of an object go before what is said here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policies: Option<Policies>,
+
+    /// Kinds whose objects need this Component's: those of definitions that its workloads bring by themselves, for example. Objects
+    /// of these kinds are applied last and deleted first, and as long as others have some, the Component is not deleted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 64), extend("x-kubernetes-list-type" = "atomic"))]
+    pub additional_managed_types: Vec<TypePattern>,
 }
 
 /// Where the files come from. Exactly one field must be set.
@@ -263,56 +274,6 @@ pub struct Decryption {
     /// Secret in the Component's namespace with private keys: age identities in entries that end in `.agekey`, armoured OpenPGP keys
     /// in entries that end in `.asc`.
     pub secret_ref: SecretReference,
-}
-
-/// What may be done to objects that exist already, and to namespaces that do not.
-#[derive(JsonSchema, Serialize, Deserialize, Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[serde(rename_all = "camelCase")]
-pub struct Policies {
-    /// Whether objects that exist already are taken over: `Never`, `IfUnowned` or `Always`. An object counts as owned when it
-    /// belongs to another Component, to a Helm release or to a controller. Default is `IfUnowned`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub adoption: Option<AdoptionPolicy>,
-
-    /// Whether namespaces that objects need are created: `Create` or `DoNotCreate`. A namespace created so is never deleted.
-    /// Default is `Create`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub missing_namespaces: Option<MissingNamespacesPolicy>,
-}
-
-impl Policies {
-    /// These policies, with those of others where these say nothing.
-    #[must_use]
-    pub fn or(self, others: &Self) -> Self {
-        Self {
-            adoption: self.adoption.or(others.adoption),
-            missing_namespaces: self.missing_namespaces.or(others.missing_namespaces),
-        }
-    }
-}
-
-/// Whether objects that exist already are taken over: `Never`, `IfUnowned` or `Always`. An object counts as owned when it belongs to
-/// another Component, to a Helm release or to a controller. Default is `IfUnowned`.
-#[derive(JsonSchema, Serialize, Deserialize, Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum AdoptionPolicy {
-    /// An object that exists already is an error.
-    Never,
-    /// Only objects that nobody owns are taken over.
-    #[default]
-    IfUnowned,
-    /// Any object is taken over.
-    Always,
-}
-
-/// Whether namespaces that objects need are created: `Create` or `DoNotCreate`. A namespace created so is never deleted. Default is
-/// `Create`.
-#[derive(JsonSchema, Serialize, Deserialize, Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum MissingNamespacesPolicy {
-    /// A missing namespace is an error.
-    DoNotCreate,
-    /// A missing namespace is created, without labels, and stays when the Component goes.
-    #[default]
-    Create,
 }
 
 /// The schema of a map that may hold anything.

@@ -3,23 +3,26 @@
 mod component;
 mod duration;
 mod generators;
+mod policies;
 mod relations;
 mod status;
 mod transformers;
 
-pub use component::{
-    AdoptionPolicy, Component, ComponentSpec, Decryption, MissingNamespacesPolicy, Policies,
-    SecretReference, Source, UrlSource,
-};
+pub use component::{Component, ComponentSpec, Decryption, SecretReference, Source, UrlSource};
 pub use duration::{DURATION_PATTERN, DurationError, DurationText};
 pub use generators::{
     Dialect, DirectoryOptions, GeneratorPart, HelmOptions, KustomizeOptions, LoadRestrictor,
     Randomness, Reorder, TemplateLanguage,
 };
+pub use policies::{
+    AdoptionPolicy, DeletePolicy, DriftIgnore, DriftMode, DriftPolicy, ImmutablePolicy,
+    MissingNamespacesPolicy, PROTECTED_KINDS, Policies, PrunePolicy, ReconcilePolicy, TypePattern,
+    UpdatePolicy,
+};
 pub use relations::{DependsOn, KubeConfig, SecretKeyReference, ValuesSource};
 pub use status::{
-    ComponentStatus, DeletePolicy, GeneratorStatus, InventoryItem, LookedUp, Phase, SourceStatus,
-    State, TargetStatus,
+    ComponentStatus, GeneratorStatus, InventoryItem, LookedUp, Phase, SourceStatus, State,
+    TargetStatus,
 };
 pub use transformers::{
     Image, Patch, PatchOptions, PatchTarget, Substitute, UndefinedVariable, VariableSource,

@@ -1,5 +1,6 @@
 //! What a Component reports.
 
+use super::policies::DeletePolicy;
 use crate::status::Status;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use schemars::JsonSchema;
@@ -223,6 +224,25 @@ pub struct InventoryItem {
     /// What happens to the object when it is no longer wanted.
     #[serde(default, skip_serializing_if = "DeletePolicy::is_default")]
     pub delete_policy: DeletePolicy,
+    /// Whether the object is pruned even if its kind is protected.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub prunable: bool,
+
+    /// Kinds that the object serves, as `group/version/Kind`, each with `*` for any: those of a definition or of an extension API
+    /// server.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
+    pub manages: Vec<String>,
+    /// Objects that this one was said to depend on, as `group/Kind/namespace/name`: they are deleted after it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
+    pub depends_on: Vec<String>,
+    /// What somebody else changed in the object, where such changes are only reported.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub drift: String,
+    /// When the object was last written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub applied_at: Option<Time>,
 }
 
 impl InventoryItem {
@@ -243,6 +263,11 @@ impl InventoryItem {
             apply_order: 0,
             delete_order: 0,
             delete_policy: DeletePolicy::default(),
+            prunable: false,
+            manages: Vec::new(),
+            depends_on: Vec::new(),
+            drift: String::new(),
+            applied_at: None,
         }
     }
 
@@ -276,23 +301,8 @@ pub enum Phase {
     Completed,
     /// It is no longer wanted and is being deleted.
     Deleting,
-}
-
-/// What happens to an object when it is no longer wanted.
-#[derive(JsonSchema, Serialize, Deserialize, Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum DeletePolicy {
-    /// It is deleted.
-    #[default]
-    Delete,
-    /// It stays, and is no longer owned.
-    Orphan,
-}
-
-impl DeletePolicy {
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
-    fn is_default(&self) -> bool {
-        *self == Self::Delete
-    }
+    /// It is no longer wanted, and stays because its kind is protected.
+    Kept,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]

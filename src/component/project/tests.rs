@@ -1,5 +1,5 @@
 use super::*;
-use crate::dependents::Refusal;
+use crate::dependents::{Refusal, RefusalCause};
 use whipstaff_generator::ObjectId;
 
 fn time(second: i64) -> Time {
@@ -16,10 +16,8 @@ fn facts() -> Facts {
 
 fn waiting() -> Outcome {
     Outcome::Waiting(vec![Waiting {
-        id: id(),
-        reason: "1 of 2 replicas are available".to_owned(),
         since: Some(time(0)),
-        failed: false,
+        ..Waiting::new(id(), "1 of 2 replicas are available".to_owned())
     }])
 }
 
@@ -102,6 +100,7 @@ fn failures_that_a_person_must_mend_are_stalled_and_others_reconciling() {
         refusals: vec![Refusal {
             id: id(),
             reason: "exists already".to_owned(),
+            cause: RefusalCause::Owned,
         }],
         partly: false,
     });

@@ -1,20 +1,8 @@
 use super::*;
 use crate::dependents::testing::owner;
-use crate::dependents::testing::{config_map, crd, generated, resources};
+use crate::dependents::testing::{config_map, crd, generated, options, resources};
 use serde_json::json;
 use whipstaff_generator::{Hook, HookEvent, ObjectSet};
-
-fn options<'a>(owner: &'a OwnerId, resources: &'a Resources) -> PrepareOptions<'a> {
-    PrepareOptions {
-        owner,
-        namespace: "apps",
-        is_upgrade: false,
-        revision: 1,
-        hooks: true,
-        adoption: AdoptionPolicy::IfUnowned,
-        resources,
-    }
-}
 
 fn prepared(values: Vec<Value>) -> Result<Desired, PrepareError> {
     let owner = owner();
@@ -166,4 +154,80 @@ fn upgrade_hooks_change_their_digest_with_the_revision_and_install_hooks_never()
         digest(HookEvent::PreInstall, 2),
         digest(HookEvent::PreInstall, 3)
     );
+}
+
+fn with(mut object: Value, annotations: &[(&str, &str)]) -> Value {
+    for (suffix, value) in annotations {
+        object["metadata"]["annotations"][format!("whipstaff.dev/{suffix}")] = json!(value);
+    }
+    object
+}
+
+// Scenario 7, the part that needs no cluster.
+#[test]
+fn sets_that_cannot_be_brought_into_an_order_are_refused() {
+    let widget = |order: &str| {
+        let object =
+            json!({"apiVersion": "example.org/v1", "kind": "Widget", "metadata": {"name": "w"}});
+        with(object, &[("apply-order", order)])
+    };
+    let depending = |name: &str, on: &str| with(config_map(name), &[("depends-on", on)]);
+    let cases = [
+        (
+            vec![widget("-5"), with(crd(), &[("apply-order", "0")])],
+            "Widget.example.org apps/w from `t.yaml` is applied in wave -5, before CustomResourceDefinition widgets.example.org that it needs, in wave 0",
+        ),
+        (
+            vec![widget("0"), with(crd(), &[("delete-order", "-1")])],
+            "Widget.example.org apps/w from `t.yaml` is deleted in wave 0, after CustomResourceDefinition widgets.example.org that it needs, in wave -1",
+        ),
+        (
+            vec![with(crd(), &[("purge-order", "0")])],
+            "CustomResourceDefinition widgets.example.org from `t.yaml` cannot be purged: other objects need it",
+        ),
+        (
+            vec![depending("a", "ConfigMap/missing")],
+            "ConfigMap apps/a from `t.yaml` depends on `ConfigMap/missing`, which is not among the objects",
+        ),
+        (
+            vec![
+                depending("a", "ConfigMap/b"),
+                depending("b", "ConfigMap/c"),
+                depending("c", "ConfigMap/b"),
+            ],
+            "ConfigMap apps/b from `t.yaml` depends on itself: ConfigMap apps/b -> ConfigMap apps/c -> ConfigMap apps/b",
+        ),
+        (
+            vec![
+                depending("a", "ConfigMap/b"),
+                with(config_map("b"), &[("apply-order", "1")]),
+            ],
+            "ConfigMap apps/a from `t.yaml` depends on ConfigMap apps/b, which is applied after it",
+        ),
+    ];
+    for (values, message) in cases {
+        assert_eq!(prepared(values).unwrap_err().to_string(), message);
+    }
+}
+
+#[test]
+fn kind_that_the_component_brings_by_itself_may_be_unknown_at_first() {
+    let service = json!({"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService",
+        "metadata": {"name": "v1.example.org"}, "spec": {"group": "example.org", "version": "v1"}});
+    let gadget =
+        json!({"apiVersion": "example.org/v1", "kind": "Gadget", "metadata": {"name": "g"}});
+    let desired = prepared(vec![gadget, service]).unwrap();
+    let stages: Vec<_> = desired.objects.iter().map(|o| o.stage).collect();
+    assert_eq!(stages, [Stage::ApiService, Stage::Instance]);
+    assert!(desired.objects[1].unserved);
+}
+
+#[test]
+fn component_is_in_the_digest_of_what_follows_its_changes() {
+    let object = with(
+        config_map("a"),
+        &[("reconcile-policy", "onObjectOrComponentChange")],
+    );
+    let desired = prepared(vec![object]).unwrap();
+    assert!(desired.objects[0].digest.ends_with("@component"));
 }

@@ -1,0 +1,116 @@
+//! Objects of others that would go, or be left without anybody who serves them, if a component were deleted.
+
+use super::execute::{ExecuteError, Executor, served};
+use super::order::{Stage, stage};
+use crate::api::v1alpha1::{InventoryItem, TypePattern};
+use crate::cluster::{RequestError, Resource, Resources};
+use serde_json::Value;
+use whipstaff_generator::ObjectId;
+
+impl Executor<'_> {
+    /// Refuses if others have objects of the kinds that a component serves, or that it names in addition. `additional` kinds count in
+    /// any case; what the component serves does not count where everything of it stays anyway.
+    pub(crate) async fn check_foreign(
+        &self,
+        inventory: &[InventoryItem],
+        additional: &[TypePattern],
+    ) -> Result<(), ExecuteError> {
+        let resources = self.discovery.resources().await;
+        let named = match inventory.first() {
+            Some(item) => item.id(),
+            None => return Ok(()),
+        };
+        let resources = resources.map_err(|cause| ExecuteError::Discovery {
+            id: Box::new(named.clone()),
+            cause,
+        })?;
+        for resource in resources.preferred_kinds() {
+            let is_meant = |pattern: &TypePattern| pattern.matches(&resource.group, &resource.kind);
+            if additional.iter().any(is_meant) {
+                self.check_kind(&named, resource).await?;
+            }
+        }
+        for item in inventory {
+            if !item.delete_policy.orphans_on_delete() {
+                self.check_served(item, &resources).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses if others have objects of the kinds that an object serves.
+    pub(crate) async fn check_served(
+        &self,
+        item: &InventoryItem,
+        resources: &Resources,
+    ) -> Result<(), ExecuteError> {
+        let id = item.id();
+        match stage(&id, false) {
+            Stage::Definition => match served(resources, &item.key()) {
+                Some(definitions) => self.check_unused(&id, definitions).await,
+                None => Ok(()),
+            },
+            Stage::ApiService => self.check_group(&id, resources).await,
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses if others have objects of the kinds that an extension API server serves: it is called `version.group`.
+    pub(super) async fn check_group(
+        &self,
+        id: &ObjectId,
+        resources: &Resources,
+    ) -> Result<(), ExecuteError> {
+        let Some((version, group)) = id.name.split_once('.') else {
+            return Ok(());
+        };
+        for resource in resources.kinds_of(group, version) {
+            self.check_kind(id, resource).await?;
+        }
+        Ok(())
+    }
+
+    /// Refuses if others have objects of a kind. Kinds that cannot be listed have none, and neither have those whose objects are only
+    /// computed: they have no UID.
+    pub(super) async fn check_kind(
+        &self,
+        id: &ObjectId,
+        resource: &Resource,
+    ) -> Result<(), ExecuteError> {
+        let selector = format!("{}!={}", self.owner.names().owner_key(), self.owner.label());
+        let list = match self.objects.list(resource, "", &selector, 1).await {
+            Err(error) if cannot_be_listed(&error) => return Ok(()),
+            other => other.map_err(|cause| ExecuteError::Write {
+                verb: "delete",
+                id: Box::new(id.clone()),
+                cause,
+            })?,
+        };
+        let text = |field: &str| {
+            let metadata = list.pointer("/items/0/metadata")?;
+            metadata.get(field).and_then(Value::as_str)
+        };
+        if text("uid").is_none() {
+            return Ok(());
+        }
+        let name = text("name").unwrap_or_default();
+        let instance = match text("namespace") {
+            Some(namespace) => format!("{} {namespace}/{name}", resource.kind),
+            None => format!("{} {name}", resource.kind),
+        };
+        Err(ExecuteError::ForeignInstance {
+            id: Box::new(id.clone()),
+            instance,
+        })
+    }
+}
+
+fn cannot_be_listed(error: &RequestError) -> bool {
+    matches!(
+        error,
+        RequestError::Refused {
+            code: 404 | 405,
+            ..
+        }
+    )
+}
