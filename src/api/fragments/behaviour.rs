@@ -1,6 +1,6 @@
 //! How a resource is reconciled.
 
-use crate::api::v1alpha1::{DependsOn, DurationText, KubeConfig, Policies};
+use crate::api::v1alpha1::{DependsOn, DurationText, KubeConfig, Policies, TypePattern};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -98,4 +98,24 @@ pub struct DependenciesSpec {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 64), extend("x-kubernetes-list-type" = "atomic"))]
     pub depends_on: Vec<DependsOn>,
+}
+
+/// How often objects are applied again: [`reapply_interval`](crate::Component::reapply_interval).
+#[derive(JsonSchema, Serialize, Deserialize, Debug, Clone, PartialEq, Eq, Default)]
+#[serde(rename_all = "camelCase")]
+pub struct ReapplySpec {
+    /// How often an object is applied again although nothing is known to have changed. Must be more than zero. Default is `60m`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reapply_interval: Option<DurationText>,
+}
+
+/// Kinds that need what a resource brings: [`additional_managed_types`](crate::Component::additional_managed_types).
+#[derive(JsonSchema, Serialize, Deserialize, Debug, Clone, PartialEq, Eq, Default)]
+#[serde(rename_all = "camelCase")]
+pub struct TypeSpec {
+    /// Kinds whose objects need this resource's. They are applied last and deleted first, and as long as others have some, the
+    /// resource is not deleted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 64), extend("x-kubernetes-list-type" = "atomic"))]
+    pub additional_managed_types: Vec<TypePattern>,
 }

@@ -34,8 +34,8 @@ mod behaviour;
 mod workload;
 
 pub use behaviour::{
-    ClientSpec, DependenciesSpec, ImpersonationSpec, PlacementSpec, PolicySpec, RequeueSpec,
-    RetrySpec, SuspensionSpec, TimeoutSpec,
+    ClientSpec, DependenciesSpec, ImpersonationSpec, PlacementSpec, PolicySpec, ReapplySpec,
+    RequeueSpec, RetrySpec, SuspensionSpec, TimeoutSpec, TypeSpec,
 };
 pub use workload::{
     ContainerSpec, ImageSpec, IngressSpec, PodSpec, PullPolicy, ServiceSpec, ServiceType,
