@@ -107,7 +107,7 @@ pub use http::ListenError;
 pub use lease::{LeaseError, LeaseOptions, lease_identity};
 pub use operator::{
     Operator, OperatorError, OperatorOptions, StoppedError, Trigger, default_generators,
-    run_operator, run_operator_for,
+    default_generators_with_remote, run_operator, run_operator_for,
 };
 pub use reconciler::{Connected, Reconciler};
 pub use source::{ArchiveError, SourceError};

@@ -10,6 +10,7 @@ use crate::inflate::SourceCharts;
 use crate::lease::{Candidate, Leadership, LeaseError, LeaseOptions};
 use crate::metrics::Metrics;
 use crate::reconciler::{Reconciler, Shared};
+use crate::remote::Remote;
 use crate::source::SourceError;
 use futures::future::BoxFuture;
 use kube::{Client, Config};
@@ -18,6 +19,7 @@ use std::sync::Arc;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 use whipstaff_generator::{Limits, Registry};
+use whipstaff_kustomize::KustomizeGenerator;
 
 /// Reconciliations that run at the same time when nothing else is said.
 pub(crate) const DEFAULT_CONCURRENCY: u16 = 8;
@@ -66,12 +68,30 @@ impl Default for OperatorOptions {
     }
 }
 
-/// The generators that come with Whipstaff, in the order in which files are shown to them.
+/// The generators that come with Whipstaff, in the order in which files are shown to them. What kustomizations name by address is
+/// refused.
 pub fn default_generators() -> Registry {
+    generators(KustomizeGenerator::new())
+}
+
+/// The same, with files behind `http` and `https` and git repositories that kustomizations name by address.
+///
+/// They are fetched as the operator, whoever a component acts as, when a kustomization is built: whenever its files or options change.
+/// A kustomization should name a commit or a digest, for a branch that moves changes nothing by itself.
+///
+/// # Errors
+/// [`OperatorError::Fetcher`] when the HTTP client cannot be built.
+pub fn default_generators_with_remote() -> Result<Registry, OperatorError> {
+    let remote = Remote::for_components().map_err(OperatorError::Fetcher)?;
+    Ok(generators(
+        KustomizeGenerator::new().with_remote(Arc::new(remote)),
+    ))
+}
+
+fn generators(kustomize: KustomizeGenerator) -> Registry {
     let mut registry = Registry::new();
     registry.register(Arc::new(whipstaff_helm::HelmGenerator));
-    let kustomize =
-        whipstaff_kustomize::KustomizeGenerator::new().with_charts(Arc::new(SourceCharts));
+    let kustomize = kustomize.with_charts(Arc::new(SourceCharts));
     registry.register(Arc::new(whipstaff_templates::TemplatedGenerator::new(
         kustomize,
     )));

@@ -1,6 +1,7 @@
 //! What a fleet of components costs, on a real API server.
 //!
 //! ```text
+//! cargo build --release                           # the operator
 //! cargo run --release --example scale              # a quick look: some dozens of components
 //! cargo run --release --example scale -- full      # 1, 100, 300 and 1,000 components, 1,000 edits: about ten minutes
 //! cargo run --release --example scale -- floor     # only what the writes alone cost

@@ -1,8 +1,8 @@
 //! `whipstaff operator`.
 
 use crate::{
-    DEFAULT_LOG_FILTER, LeaseOptions, LogFormat, OperatorOptions, init_telemetry, lease_identity,
-    run_operator,
+    DEFAULT_LOG_FILTER, LeaseOptions, LogFormat, OperatorOptions, default_generators,
+    default_generators_with_remote, init_telemetry, lease_identity, run_operator,
 };
 use anyhow::Context as _;
 use clap::Args;
@@ -53,6 +53,10 @@ pub(super) struct OperatorArgs {
     /// operator's own identity when left out.
     #[arg(long, value_name = "NAME")]
     default_service_account: Option<String>,
+
+    /// Fetch files and git repositories that kustomizations name by address, as the operator.
+    #[arg(long)]
+    allow_remote: bool,
 
     #[command(flatten)]
     limits: LimitArgs,
@@ -123,6 +127,7 @@ pub(super) fn run(args: OperatorArgs) -> anyhow::Result<()> {
         identity,
         concurrency,
         default_service_account,
+        allow_remote,
         limits,
         log,
         log_format,
@@ -143,6 +148,11 @@ pub(super) fn run(args: OperatorArgs) -> anyhow::Result<()> {
             LeaseOptions::new(lease_namespace, lease, identity)
         }),
         shard,
+        generators: if allow_remote {
+            default_generators_with_remote()?
+        } else {
+            default_generators()
+        },
         ..OperatorOptions::default()
     };
     tokio::runtime::Runtime::new()?.block_on(async {

@@ -5,6 +5,7 @@ use super::resource::Component;
 use super::run::Run;
 use crate::api::v1alpha1::DependsOn;
 use crate::cluster::{ComponentName, Resource, Versions, WatchedQuestion};
+use crate::status::Expression;
 use kube::ResourceExt;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -266,10 +267,9 @@ impl<C: Component> Run<'_, C> {
             if !graph.contains(&node) {
                 questions.extend([question(&node, resource, &self.identity, found.as_ref())]);
             }
-            let condition = dependency.ready.as_deref().unwrap_or("Ready");
             let problem = match &found {
                 None => Some("it does not exist".to_owned()),
-                Some(object) => unready(object, condition),
+                Some(object) => unready(object, &dependency)?,
             };
             waiting.extend(problem.map(|problem| format!("{node}: {problem}")));
         }
@@ -329,11 +329,33 @@ fn question(
     (question, Versions::from_iter(versions))
 }
 
-/// Why an object is not ready by one of its conditions, if it is not.
-fn unready(object: &Value, type_: &str) -> Option<String> {
+/// Why what a dependency leads to is not ready, if it is not.
+fn unready(object: &Value, dependency: &DependsOn) -> Result<Option<String>, ReconcileError> {
     if object.pointer("/metadata/deletionTimestamp").is_some() {
-        return Some("it is being deleted".to_owned());
+        return Ok(Some("it is being deleted".to_owned()));
     }
+    let condition = match (&dependency.condition, &dependency.ready) {
+        (Some(condition), _) => Some(condition.as_str()),
+        (None, Some(_)) => None,
+        (None, None) => Some("Ready"),
+    };
+    let problem = condition.and_then(|condition| without_condition(object, condition));
+    if problem.is_some() {
+        return Ok(problem);
+    }
+    let Some(source) = &dependency.ready else {
+        return Ok(None);
+    };
+    let expression = Expression::compile(source).map_err(ReconcileError::DependencyReady)?;
+    Ok(match expression.holds(object) {
+        Ok(true) => None,
+        Ok(false) => Some(format!("{} is false", expression.describe())),
+        Err(problem) => Some(problem),
+    })
+}
+
+/// Why one of an object's conditions does not hold, if it does not.
+fn without_condition(object: &Value, type_: &str) -> Option<String> {
     let generation = object
         .pointer("/metadata/generation")
         .and_then(Value::as_i64);
@@ -426,17 +448,17 @@ mod tests {
     fn readiness_is_that_of_the_present_generation() {
         let object = |condition: Value, observed: i64| json!({"metadata": {"generation": 2}, "status": {"observedGeneration": observed, "conditions": [condition]}});
         let ready = json!({"type": "Ready", "status": "True"});
-        assert_eq!(unready(&object(ready.clone(), 2), "Ready"), None);
-        assert!(unready(&object(ready.clone(), 1), "Ready").is_some());
-        assert!(unready(&object(ready, 2), "Available").is_some());
+        assert_eq!(without_condition(&object(ready.clone(), 2), "Ready"), None);
+        assert!(without_condition(&object(ready.clone(), 1), "Ready").is_some());
+        assert!(without_condition(&object(ready, 2), "Available").is_some());
         let old = json!({"type": "Ready", "status": "True", "observedGeneration": 1});
-        assert!(unready(&object(old, 2), "Ready").is_some());
+        assert!(without_condition(&object(old, 2), "Ready").is_some());
         let not = json!({"type": "Ready", "status": "False", "reason": "Broken"});
         assert!(
-            unready(&object(not, 2), "Ready")
+            without_condition(&object(not, 2), "Ready")
                 .unwrap()
                 .contains("Broken")
         );
-        assert!(unready(&json!({}), "Ready").is_some());
+        assert!(without_condition(&json!({}), "Ready").is_some());
     }
 }

@@ -3,11 +3,13 @@
 use super::identity::IdentityError;
 use super::kubeconfig::KubeConfigError;
 use super::mask::Mask;
+use super::spill::SpillError;
 use crate::api::v1alpha1::{DurationError, VariableSourceKind};
 use crate::class::Class;
 use crate::cluster::{DiscoveryError, LookupError, RequestError};
 use crate::dependents::{ExecuteError, ObserveError, PrepareError, Refusal, RefusalCause};
 use crate::source::SourceError;
+use crate::status::{ExpressionError, HealthError};
 use std::time::Duration;
 use whipstaff_generator::{DigestError, ErrorKind, Fault, ObjectId, RegistryError};
 use whipstaff_sops::KeyError;
@@ -27,6 +29,10 @@ pub(crate) enum ReconcileError {
         #[source]
         cause: DurationError,
     },
+    #[error(transparent)]
+    Health(#[from] HealthError),
+    #[error("a dependency's `ready` cannot be used")]
+    DependencyReady(#[source] ExpressionError),
     #[error("`spec.{field}` is zero, and must be more")]
     ZeroDuration { field: &'static str },
     #[error("`spec.source.url.digest` is malformed")]
@@ -199,6 +205,12 @@ pub(crate) enum ReconcileError {
         #[source]
         cause: Box<kube::Error>,
     },
+    #[error("the inventory cannot be kept in the Secret `{name}`, or read from it")]
+    Inventory {
+        name: String,
+        #[source]
+        cause: SpillError,
+    },
     #[error("the component is gone")]
     Gone,
     #[error("somebody else wrote the component's status meanwhile")]
@@ -263,6 +275,8 @@ impl ReconcileError {
             | Self::ZeroDuration { .. }
             | Self::Duration { .. }
             | Self::Digest(_)
+            | Self::Health(_)
+            | Self::DependencyReady(_)
             | Self::UnusedOptions { .. }
             | Self::KubeConfig { .. }
             | Self::DependencyCycle { .. }
@@ -309,6 +323,8 @@ impl ReconcileError {
             Self::Duration { .. }
             | Self::ZeroDuration { .. }
             | Self::Digest(_)
+            | Self::Health(_)
+            | Self::DependencyReady(_)
             | Self::UnusedOptions { .. }
             | Self::TargetMoved { .. } => "InvalidSpec",
             Self::ReadVariables { .. }
@@ -347,6 +363,7 @@ impl ReconcileError {
             }
             Self::Execute(_) | Self::Rounds { .. } => "ApplyFailed",
             Self::Discovery(_) | Self::Observe(_) | Self::Component { .. } => "ClusterUnavailable",
+            Self::Inventory { .. } => "InventoryUnavailable",
             Self::Overtaken | Self::Gone => "Overtaken",
         }
     }

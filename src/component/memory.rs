@@ -1,6 +1,7 @@
 //! What is remembered of a component between reconciliations. Losing it costs reads, never correctness.
 
 use super::corrections::Corrections;
+use super::health::KnownHealth;
 use super::judging::Judged;
 use super::lookups::Asked;
 use super::mask::Mask;
@@ -43,6 +44,8 @@ pub(crate) struct Memory {
     pub(crate) seed: Option<SeedKey>,
     /// Dependents as they were last read or written.
     pub(crate) live: HashMap<ObjectId, Live>,
+    /// How objects are judged.
+    pub(crate) health: KnownHealth,
     /// Objects that exist without being marked as ours: those that a creation met. They are read whatever the watches say.
     pub(crate) contested: HashSet<ObjectId>,
     /// Objects that had to be put right.

@@ -63,7 +63,12 @@ pub(crate) fn project(
 ) -> ComponentStatus {
     match outcome {
         Outcome::Applying | Outcome::Restarting | Outcome::Waiting(_) => {
-            status.processing_since.get_or_insert_with(|| now.clone());
+            // A clock that was ahead and jumped back must not put the timeout off.
+            let since = status
+                .processing_since
+                .take()
+                .filter(|since| since.0 <= now.0);
+            status.processing_since = since.or_else(|| Some(now.clone()));
         }
         Outcome::Failed(_) => {}
         Outcome::Ready | Outcome::Suspended | Outcome::Deleting(_) => {

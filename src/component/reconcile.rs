@@ -133,6 +133,7 @@ async fn attempt<C: Component>(
         Ok(times) => (times, None),
         Err(error) => (Times::default(), Some(error)),
     };
+    stored::learn(component, context, memory).await?;
     let mut run = Run::new(component, context, hooks, memory)?;
     let outcome = match malformed {
         _ if deleting => deletion::delete(&mut run, times.interval).await,

@@ -4,8 +4,9 @@ use super::references::{Reference, References};
 use super::spec;
 use super::variables::Variables;
 use crate::api::v1alpha1::{
-    self as api, ComponentStatus, Decryption, DependsOn, DurationText, KubeConfig, Policies,
-    Randomness, Source, TypePattern, UrlSource, ValuesSource, VariableSource, VariableSourceKind,
+    self as api, ComponentStatus, Decryption, DependsOn, DurationText, HealthCheck, KubeConfig,
+    Policies, Randomness, Source, TypePattern, UrlSource, ValuesSource, VariableSource,
+    VariableSourceKind,
 };
 use k8s_openapi::NamespaceResourceScope;
 use kube::Resource;
@@ -96,6 +97,11 @@ pub trait Component:
     /// Resources that must be ready before anything is done for this one, and that are deleted after it. Default: none.
     fn depends_on(&self) -> Vec<DependsOn> {
         Vec::new()
+    }
+
+    /// When objects of kinds whose status does not speak for itself are ready. Default: as their conditions say.
+    fn health(&self) -> &[HealthCheck] {
+        &[]
     }
 
     /// Where the generator's files come from. Default: it needs none.
@@ -458,6 +464,10 @@ impl Component for api::Component {
 
     fn kube_config(&self) -> Option<Reference> {
         self.spec.kube_config.as_ref().map(Reference::from)
+    }
+
+    fn health(&self) -> &[HealthCheck] {
+        &self.spec.health
     }
 
     fn depends_on(&self) -> Vec<DependsOn> {

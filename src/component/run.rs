@@ -70,7 +70,6 @@ impl<'a, C: Component> Run<'a, C> {
         hooks: &'a Hooks<C>,
         memory: &'a mut Memory,
     ) -> Result<Self, ReconcileError> {
-        stored::learn(component, memory);
         let namespace = component.namespace().unwrap_or_default();
         let local = Target::new(&context.local, &namespace, context.account(component))?;
         Ok(Self {
@@ -196,7 +195,8 @@ impl<'a, C: Component> Run<'a, C> {
         let (rendered, release) = self.render(wanted, interval).await?;
         let hooks = Some(&rendered);
         self.hooks(Point::PreReconcile, hooks, &references).await?;
-        let desired = self.prepare(&rendered, release, times.reapply).await?;
+        let mut desired = self.prepare(&rendered, release, times.reapply).await?;
+        self.apply_health_rules(&mut desired)?;
         self.record(&desired).await?;
         let outcome = self.settle(&desired).await?;
         if matches!(outcome, Outcome::Ready) {

@@ -11,6 +11,7 @@ use super::hooks::extension;
 use super::memory::Memory;
 use super::reconcile::news;
 use super::resource::Component;
+use super::spill;
 use crate::api::v1alpha1::ComponentStatus;
 use kube::api::{Patch, PatchParams};
 use kube::{Api, ResourceExt};
@@ -20,14 +21,27 @@ use serde_json::{Value, json};
 const MAX_ATTEMPTS: usize = 5;
 
 /// Takes over what the cache knows of a component if it is news.
-pub(super) fn learn<C: Component>(component: &C, memory: &mut Memory) {
+pub(super) async fn learn<C: Component>(
+    component: &C,
+    context: &Context,
+    memory: &mut Memory,
+) -> Result<(), ReconcileError> {
     let is_news = number(component) > memory.version.parse().ok();
     if memory.status.is_none() || is_news {
-        memory.status = Some(status_of(component));
+        let mut status = status_of(component);
+        let known = memory.status.as_mut();
+        match known.filter(|known| known.inventory_secret == status.inventory_secret) {
+            Some(known) if status.inventory_secret.is_some() => {
+                status.inventory = std::mem::take(&mut known.inventory);
+            }
+            _ => spill::load(component, context, &mut status).await?,
+        }
+        memory.status = Some(status);
         memory.version = component.resource_version().unwrap_or_default();
         // Whoever wrote it has told of it.
         memory.told = memory.status.as_ref().and_then(news);
     }
+    Ok(())
 }
 
 fn status_of<C: Component>(component: &C) -> ComponentStatus {
@@ -82,6 +96,10 @@ pub(super) async fn remove_finalizer<C: Component>(
         finalizers
     };
     write_finalizers(component, context, memory, without_ours).await?;
+    let known = memory.status.as_ref();
+    if let Some(name) = known.and_then(|status| status.inventory_secret.as_ref()) {
+        spill::remove(component, context, name).await;
+    }
     Ok(())
 }
 
@@ -106,7 +124,7 @@ async fn write_finalizers<C: Component>(
             .await;
         match answer {
             Ok(stored) => {
-                learn(&stored, memory);
+                learn(&stored, context, memory).await?;
                 return Ok(true);
             }
             Err(kube::Error::Api(status)) if status.code == 404 => return Ok(false),
@@ -117,7 +135,7 @@ async fn write_finalizers<C: Component>(
                 finalizers = stored.finalizers().to_vec();
                 version = stored.resource_version().unwrap_or_default();
                 if change(&finalizers) == finalizers {
-                    learn(&stored, memory);
+                    learn(&stored, context, memory).await?;
                     return Ok(true);
                 }
             }
@@ -140,9 +158,14 @@ pub(super) async fn write_status<C: Component>(
     let Some(known) = &memory.status else {
         return Err(ReconcileError::Overtaken);
     };
-    if known == status {
+    let before = known.inventory_secret.clone();
+    let mut status = status.clone();
+    status.inventory_secret.clone_from(&before);
+    if *known == status {
         return Ok(());
     }
+    spill::store(component, context, &mut status).await?;
+    let (status, body) = (&status, whole(&spill::stored_form(&status)));
     for _ in 0..MAX_ATTEMPTS {
         let body = json!({
             "apiVersion": C::api_version(&()),
@@ -152,7 +175,7 @@ pub(super) async fn write_status<C: Component>(
                 "uid": component.uid(),
                 "resourceVersion": memory.version,
             },
-            "status": whole(status),
+            "status": body,
         });
         let params = PatchParams::apply(context.owners.names().field_manager()).force();
         let answer = api(component, context)
@@ -166,13 +189,19 @@ pub(super) async fn write_status<C: Component>(
                     context.graph.wake_dependants(&Node::of(component));
                 }
                 memory.version = stored.resource_version().unwrap_or_default();
+                if let Some(old) =
+                    before.filter(|old| status.inventory_secret.as_ref() != Some(old))
+                {
+                    spill::remove(component, context, &old).await;
+                }
                 return Ok(());
             }
             Err(kube::Error::Api(answer)) if answer.code == 409 => {
                 let Some(stored) = read(component, context).await? else {
                     return Err(ReconcileError::Overtaken);
                 };
-                if Some(&status_of(&stored)) != memory.status.as_ref() {
+                let known = memory.status.as_ref().map(spill::stored_form);
+                if Some(status_of(&stored)) != known {
                     memory.status = None;
                     return Err(ReconcileError::Overtaken);
                 }

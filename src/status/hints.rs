@@ -1,5 +1,8 @@
 //! What a user says about objects whose status does not speak for itself.
 
+use super::health::HealthRule;
+use std::sync::Arc;
+
 /// Hints about what an object's controller will write into its status: the value of the annotation `status-hint`.
 ///
 /// They matter for kinds of which nothing else is known: without them, an object that has no status yet counts as ready.
@@ -8,6 +11,7 @@ pub struct Hints {
     has_observed_generation: bool,
     has_ready_condition: bool,
     conditions: Vec<String>,
+    health: Option<Arc<HealthRule>>,
 }
 
 /// A text that is not a list of hints.
@@ -72,6 +76,17 @@ impl Hints {
     /// The conditions that must be true in addition.
     pub fn conditions(&self) -> &[String] {
         &self.conditions
+    }
+
+    /// A rule that decides when the object is ready, instead of its conditions.
+    pub(crate) fn with_health(mut self, rule: Option<&Arc<HealthRule>>) -> Self {
+        self.health = rule.cloned();
+        self
+    }
+
+    /// The rule that decides, if there is one.
+    pub(super) fn health(&self) -> Option<&HealthRule> {
+        self.health.as_deref()
     }
 
     fn add(&mut self, hint: &str) -> Result<(), HintError> {

@@ -14,12 +14,17 @@
 //! Objects of other kinds are judged by `metadata.generation`, `status.observedGeneration` and the conditions `Reconciling`,
 //! `Stalled` and `Ready`. One that has none of them is ready as soon as it exists, unless [`Hints`] say that they will come.
 
+mod expression;
+mod health;
 mod hints;
 mod live;
 mod rules;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use expression::{Expression, ExpressionError};
+
+pub(crate) use health::{HealthError, HealthRules};
 pub(crate) use hints::kebab_case;
 pub use hints::{HintError, Hints};
 
@@ -139,6 +144,7 @@ pub fn assess_with_hints(object: &Value, hints: &Hints) -> Assessment {
     let live = Live::new(object);
     let assessment = check_deletion(&live)
         .or_else(|| check_generation(&live, hints))
+        .or_else(|| hints.health().map(|rule| rule.assess(object)))
         .or_else(|| check_progress(&live))
         .or_else(|| rules::of(&live).map(|rule| rule(&live)))
         .or_else(|| check_ready(&live, hints))

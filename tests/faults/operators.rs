@@ -3,7 +3,7 @@
 use crate::world::{Phase, World, is_ready};
 use futures::TryStreamExt;
 use k8s_openapi::api::coordination::v1::Lease;
-use k8s_openapi::api::core::v1::ConfigMap;
+use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use kube::api::{Patch, PatchParams};
 use kube::runtime::watcher::{self, Event, watcher};
 use kube::{Api, ResourceExt};
@@ -163,6 +163,51 @@ async fn leader_that_loses_its_lease_alive_is_followed_without_loss() {
     world.end(Phase::Delete).await;
     assert!(world.snapshot().await.is_empty());
     second.stop().await;
+}
+
+/// Section 7.2 of the original: an inventory grows without bounds.
+#[tokio::test(flavor = "multi_thread")]
+async fn inventory_that_is_too_large_for_a_status_is_kept_in_a_secret() {
+    const OBJECTS: usize = 1500;
+    let world = World::new("large").await;
+    let template = "{{- range until (int .Values.count) }}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: \"NAME{{ . }}\"}\n{{- end }}\n";
+    let mut spec = world.chart("many", &template.replace("NAME", &"a".repeat(230)));
+    spec["values"] = json!({"count": OBJECTS});
+    let first = Operator::start(&world.shard, None).await;
+    world.apply("many", world.labels(), spec.clone()).await;
+    world.ready("many").await;
+    let status = world
+        .components()
+        .get("many")
+        .await
+        .unwrap()
+        .status
+        .unwrap();
+    assert!(status.inventory.is_empty());
+    let secrets: Api<Secret> = Api::namespaced(world.client.clone(), &world.namespace);
+    let name = status.inventory_secret.unwrap();
+    let secret = secrets.get(&name).await.unwrap();
+    assert_eq!(secret.owner_references()[0].name, "many");
+    first.stop().await;
+
+    // The next operator knows from there what to delete.
+    let _second = Operator::start(&world.shard, None).await;
+    spec["values"] = json!({"count": 10});
+    world.apply("many", world.labels(), spec).await;
+    world.ready("many").await;
+    assert_eq!(world.snapshot().await.len(), 10);
+    let status = world
+        .components()
+        .get("many")
+        .await
+        .unwrap()
+        .status
+        .unwrap();
+    assert_eq!(
+        (status.inventory.len(), status.inventory_secret),
+        (10, None)
+    );
+    assert_eq!(secrets.get_opt(&name).await.unwrap(), None);
 }
 
 #[tokio::test(flavor = "multi_thread")]

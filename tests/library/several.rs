@@ -28,7 +28,8 @@ use whipstaff_test_support::{eventually, shared};
 macro_rules! kind {
     ($kind:literal, $type:ident, $spec:ident) => {
         #[derive(CustomResource, Serialize, Deserialize, JsonSchema, Clone, Debug)]
-        #[kube(group = "several.example.org", version = "v1", kind = $kind, namespaced, status = "ComponentStatus")]
+        #[kube(group = "several.example.org", version = "v1", kind = $kind)]
+        #[kube(namespaced, status = "ComponentStatus")]
         #[serde(rename_all = "camelCase")]
         struct $spec {
             #[serde(flatten)]

@@ -22,6 +22,7 @@ mod ownership;
 mod policies;
 mod randomness;
 mod readiness;
+mod remote;
 mod upgrade;
 mod variables;
 mod world;

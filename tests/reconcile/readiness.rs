@@ -100,3 +100,49 @@ async fn object_that_falters_later_is_reported_and_recovers_by_itself() {
     outcome(pods::READY).await;
     world.ready("web").await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn kind_with_a_status_of_its_own_is_ready_when_its_expression_says_so() {
+    let world = World::new("health").await;
+    let settings = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: settings\ndata: {phase: {{ .Values.phase }}}\n";
+    let url = world.chart(
+        "settings",
+        &[("templates/s.yaml", settings), ("templates/l.yaml", LATER)],
+    );
+    let spec = |phase: &str, ready: &str| {
+        let check = json!({"kind": "ConfigMap", "ready": ready, "failed": "has(data.phase) && data.phase == 'Broken'"});
+        json!({"source": {"url": {"url": url}}, "values": {"phase": phase}, "health": [check]})
+    };
+    let up = "object.metadata.name != 'settings' || data.phase == 'Up'";
+    world.component("settings", spec("Starting", up)).await;
+    let message = world.reason("settings", "Progressing").await;
+    assert!(
+        message.contains("data.phase == 'Up'` is false"),
+        "{message}"
+    );
+    let later = world.api::<ConfigMap>();
+    assert!(later.get_opt("later").await.unwrap().is_none());
+
+    world.component("settings", spec("Broken", up)).await;
+    let failed = world
+        .wait("settings", |c| {
+            condition(c).is_some_and(|(reason, _)| reason == "ObjectFailed")
+        })
+        .await;
+    assert!(condition(&failed).unwrap().1.contains("'Broken'` is true"));
+
+    world.component("settings", spec("Up", "status.")).await;
+    let invalid = world
+        .wait("settings", |c| state(c) == Some(State::Error))
+        .await;
+    let (reason, message) = condition(&invalid).unwrap();
+    assert_eq!(reason, "InvalidSpec");
+    assert!(
+        message.starts_with("`spec.health[0].ready` cannot be used"),
+        "{message}"
+    );
+
+    world.component("settings", spec("Up", up)).await;
+    world.ready("settings").await;
+    assert!(later.get_opt("later").await.unwrap().is_some());
+}

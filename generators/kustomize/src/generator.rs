@@ -17,8 +17,7 @@ use whipstaff_generator::{
 const CHARTS_ARE_OFF: &str = "charts are off: the option `enableHelm` turns them on";
 
 /// What is said of remote sources.
-const NOTHING_IS_FETCHED: &str =
-    "remote sources are off here: everything that is built must be in the source";
+const NOTHING_IS_FETCHED: &str = "remote sources are off here: everything that is built must be in the source, unless the operator runs with `--allow-remote`";
 
 /// Builds the kustomization of a file tree.
 ///

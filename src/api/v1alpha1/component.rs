@@ -9,7 +9,7 @@
 use super::generators::{DirectoryOptions, GeneratorPart, HelmOptions, KustomizeOptions};
 use super::policies::{Policies, TypePattern};
 use super::transformers::{Image, Patch, Substitute};
-use super::{ComponentStatus, DependsOn, DurationText, KubeConfig, ValuesSource};
+use super::{ComponentStatus, DependsOn, DurationText, HealthCheck, KubeConfig, ValuesSource};
 use kube::{CustomResource, KubeSchema};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -209,6 +209,11 @@ pub struct ComponentSpec {
     /// How long the objects may take to become ready before the state is Error; attempts go on all the same. Default is `5m`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<DurationText>,
+
+    /// When objects of kinds whose status does not speak for itself are ready, and when they have failed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 64))]
+    pub health: Vec<HealthCheck>,
 
     /// Whether reconciliation pauses. Deletion still works.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

@@ -3,6 +3,7 @@
 mod component;
 mod duration;
 mod generators;
+mod health;
 mod policies;
 mod relations;
 mod status;
@@ -14,6 +15,7 @@ pub use generators::{
     Dialect, DirectoryOptions, GeneratorPart, HelmOptions, KustomizeOptions, LoadRestrictor,
     Randomness, Reorder, TemplateLanguage,
 };
+pub use health::HealthCheck;
 pub use policies::{
     AdoptionPolicy, DeletePolicy, DriftIgnore, DriftMode, DriftPolicy, ImmutablePolicy,
     MissingNamespacesPolicy, PROTECTED_KINDS, Policies, PrunePolicy, ReconcilePolicy, TypePattern,

@@ -27,9 +27,15 @@ pub struct DependsOn {
     #[schemars(length(min = 1, max = 63))]
     pub kind: Option<String>,
 
-    /// The condition that must be True for its current generation. Default is `Ready`.
+    /// The condition that must be True for its current generation. Default is `Ready`, or none with `ready`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 316))]
+    pub condition: Option<String>,
+
+    /// An expression in the Common Expression Language (CEL) that must be true of it, as in `spec.health`:
+    /// `status.phase == 'Running'`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1, max = 1024))]
     pub ready: Option<String>,
 }
 

@@ -76,6 +76,10 @@ pub struct ComponentStatus {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed_secret: Option<String>,
 
+    /// Secret in the Component's namespace that holds the inventory; absent unless that is too large to stand here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inventory_secret: Option<String>,
+
     /// Live objects that templates looked up, at most 50 of them. When one changes, the input is rendered again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
@@ -89,7 +93,7 @@ pub struct ComponentStatus {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_handled_reconcile_at: Option<String>,
 
-    /// Every object that the Component owns.
+    /// Every object that the Component owns, unless they stand in a Secret.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub inventory: Vec<InventoryItem>,

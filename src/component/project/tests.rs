@@ -135,3 +135,25 @@ fn transition_times_move_only_with_the_status() {
         time(5)
     );
 }
+
+#[test]
+fn clock_that_jumps_neither_puts_the_timeout_off_nor_ends_the_work() {
+    let status = |since| ComponentStatus {
+        processing_since: Some(time(since)),
+        ..ComponentStatus::default()
+    };
+    // It was a year ahead when the work began.
+    let back = project(status(31_536_000), &waiting(), facts(), &time(100));
+    assert_eq!(back.processing_since, Some(time(100)));
+    assert_eq!(back.state, Some(State::Processing));
+    let timed_out = project(back, &waiting(), facts(), &time(161));
+    assert_eq!(condition(&timed_out, "Ready").unwrap().reason, "Timeout");
+    // It is a year ahead now: a timeout is told, and the objects are waited for all the same.
+    let ahead = project(status(100), &waiting(), facts(), &time(31_536_000));
+    assert_eq!(condition(&ahead, "Ready").unwrap().reason, "Timeout");
+    let ready = project(ahead, &Outcome::Ready, facts(), &time(200));
+    assert_eq!(
+        (ready.state, ready.processing_since),
+        (Some(State::Ready), None)
+    );
+}
