@@ -41,6 +41,10 @@ pub(crate) struct Desired {
 
 /// One object that is wanted.
 #[derive(Clone)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each says something of its own"
+)]
 pub(crate) struct DesiredObject {
     /// The object with our marks, as it is sent.
     pub(crate) manifest: Arc<Value>,

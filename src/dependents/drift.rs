@@ -92,7 +92,9 @@ pub(crate) fn describe(differences: &[Difference]) -> String {
     let told = differences.iter().take(MAX_TOLD).map(ToString::to_string);
     let mut text = told.collect::<Vec<_>>().join("; ");
     if differences.len() > MAX_TOLD {
-        text.push_str(&format!("; and {} more", differences.len() - MAX_TOLD));
+        text.push_str("; and ");
+        text.push_str(&(differences.len() - MAX_TOLD).to_string());
+        text.push_str(" more");
     }
     text
 }

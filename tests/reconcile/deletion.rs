@@ -94,6 +94,7 @@ async fn suspended_component_can_be_deleted() {
     );
 }
 
+/// Scenario 19.
 #[tokio::test(flavor = "multi_thread")]
 async fn definition_with_instances_of_others_is_not_deleted() {
     let world = World::new("inuse").await;

@@ -119,7 +119,7 @@ async fn later_wave_waits_for_the_earlier_ones_and_for_what_depends_on_it() {
     ];
     want(&world, "a", &objects, json!({})).await;
     let message = world.reason("c", "Progressing").await;
-    assert!(message.contains("Deployment.apps"), "{message}");
+    assert!(message.contains("waits for Deployment"), "{message}");
     let maps = world.api::<ConfigMap>();
     assert!(maps.get_opt("before").await.unwrap().is_some());
     for name in ["dependant", "after"] {
@@ -286,6 +286,50 @@ async fn finalizer(world: &World, finalizers: Value) {
     world
         .components()
         .patch("c", &params, &patch)
+        .await
+        .unwrap();
+}
+
+/// Defect 7: kinds whose objects cannot be listed hold nothing up.
+#[tokio::test(flavor = "multi_thread")]
+async fn virtual_kinds_do_not_hold_the_deletion_up() {
+    let world = World::new("virtual").await;
+    let url = world.chart("a", &[("templates/all.yaml", &map("m").to_string())]);
+    let types = ["authorization.k8s.io", "authentication.k8s.io"]
+        .map(|group| json!({"group": group, "kind": "*"}));
+    let spec = json!({"source": {"url": {"url": url}}, "additionalManagedTypes": types});
+    world.component("c", spec).await;
+    world.ready("c").await;
+    let components = world.components();
+    components
+        .delete("c", &DeleteParams::default())
+        .await
+        .unwrap();
+    eventually(&components, "c", |c| c.is_none()).await;
+}
+
+/// Scenario 19, its last sentence.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_stays_anyway_is_not_guarded() {
+    let world = World::new("staying").await;
+    let group = format!("{}.example.org", world.namespace);
+    let stays = json!({"delete": "OrphanOnDelete"});
+    want(&world, "a", &[widgets(&group)], stays).await;
+    world.ready("c").await;
+    let (api, resource) = widget_api(&world, &group);
+    let foreign = DynamicObject::new("foreign", &resource);
+    api.create(&PostParams::default(), &foreign).await.unwrap();
+    let components = world.components();
+    components
+        .delete("c", &DeleteParams::default())
+        .await
+        .unwrap();
+    eventually(&components, "c", |c| c.is_none()).await;
+    assert!(api.get_opt("foreign").await.unwrap().is_some());
+    let definitions: Api<CustomResourceDefinition> = Api::all(world.client.clone());
+    let name = format!("widgets.{group}");
+    definitions
+        .delete(&name, &DeleteParams::default())
         .await
         .unwrap();
 }

@@ -78,7 +78,7 @@ async fn sets_that_break_a_rule_are_refused_before_anything_is_written() {
     }
 }
 
-/// Scenario 9.
+/// Scenarios 9 and 10: the operator creates objects without looking for them first, finds them there, and overwrites nothing.
 #[tokio::test(flavor = "multi_thread")]
 async fn adoption_follows_the_policy_of_each_object() {
     let world = World::new("adoption").await;
@@ -368,6 +368,35 @@ async fn object_moves_from_one_component_to_another_without_being_deleted() {
     assert_eq!(after.metadata.uid, before);
     let owner = after.metadata.annotations.unwrap()["whipstaff.dev/owner-id"].clone();
     assert!(owner.ends_with("/to"), "{owner}");
+}
+
+/// Defect 8: who lost an object to another component does not take it back.
+#[tokio::test(flavor = "multi_thread")]
+async fn object_that_another_component_took_over_is_not_fought_for() {
+    let world = World::new("lost").await;
+    let url = |name: &str, text: &str| {
+        let object = map("m", json!({ "a": text })).to_string();
+        world.chart(name, &[("templates/all.yaml", &object)])
+    };
+    let first = json!({"source": {"url": {"url": url("first", "1")}}, "retryInterval": "1s"});
+    world.component("first", first).await;
+    world.ready("first").await;
+    let second = json!({"source": {"url": {"url": url("second", "2")}}, "retryInterval": "1s",
+        "policies": {"adoption": "Always"}});
+    world.component("second", second).await;
+    world.ready("second").await;
+    let message = world.reason("first", "OwnedByOthers").await;
+    assert!(message.contains("/second`"), "{message}");
+    assert_eq!(data(&world, "m").await["a"], "2");
+    // Its deletion leaves the object alone.
+    let components = world.components();
+    components
+        .delete("first", &DeleteParams::default())
+        .await
+        .unwrap();
+    eventually(&components, "first", |c| c.is_none()).await;
+    world.ready("second").await;
+    assert_eq!(data(&world, "m").await["a"], "2");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -227,8 +227,8 @@ pub struct PrunePolicy {
     pub max_percent: Option<u8>,
 
     /// Kinds whose objects stay, owned as before, when they are no longer among the manifests: `Kind`, or `Kind.group`. An object
-    /// with the annotation `delete-policy: delete` is pruned all the same. Default is PersistentVolumeClaim, Namespace and
-    /// CustomResourceDefinition.
+    /// with the annotation `delete-policy: delete` is pruned all the same. Default is `PersistentVolumeClaim`, `Namespace`
+    /// and `CustomResourceDefinition`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 64), inner(length(min = 1, max = 317)), extend("x-kubernetes-list-type" = "atomic"))]
     pub protect: Option<Vec<String>>,
