@@ -118,7 +118,7 @@ async fn cycle_is_named_by_every_member_and_can_be_broken_and_deleted() {
 async fn any_kind_with_conditions_can_be_depended_on() {
     let it = Components::new("anykind").await;
     let world = &it.world;
-    let dependency = json!([{"apiVersion": "apps/v1", "kind": "Deployment", "name": "web", "ready": "Available"}]);
+    let dependency = json!([{"apiVersion": "apps/v1", "kind": "Deployment", "name": "web", "condition": "Available"}]);
     it.put("a", dependency, json!({})).await;
     world.reason("a", "DependencyNotReady").await;
     let deployment = |outcome: &str| {
