@@ -1,8 +1,9 @@
 //! How many requests are under way at once: what the API server of one cluster bears, as it says itself.
 //!
 //! Every client of a cluster shares one [`FlowControl`], whatever its identity. A request that is refused with 429 was not looked at:
-//! it is sent again when the API server wants it to be, no other is sent before, and fewer are sent at once from then on. Every
-//! request that succeeds makes room for a little more. Watches take no room, since they last.
+//! it is sent again when the API server wants it to be, no other to the same API group is sent before, and fewer are sent at once
+//! from then on. Every request that succeeds makes room for a little more. Groups have a pace each, because another API server may be
+//! behind one, which must not hold up the rest. Watches take no room, since they last.
 
 use crate::metrics::{Metrics, RequestAnswer, RequestMethod};
 use futures::future::BoxFuture;
@@ -10,15 +11,20 @@ use http::header::RETRY_AFTER;
 use http::{HeaderMap, Method, Request, Response, StatusCode};
 use kube::client::{Body, ClientBuilder};
 use kube::{Client, Config};
+use std::collections::HashMap;
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, sleep_until};
 use tower::{Layer, Service};
 
-/// Most requests under way at once. HTTP/1 takes a connection for each.
+/// Most requests under way at once in all. HTTP/1 takes a connection for each.
+const MOST_CONNECTIONS: usize = 64;
+/// Most API groups that have a pace of their own; all others share one.
+const MOST_GROUPS: usize = 256;
+/// Most requests to one API group under way at once: never all connections.
 const MOST_REQUESTS: f64 = 32.0;
 /// Requests under way at once in the beginning.
 const FIRST_REQUESTS: f64 = 16.0;
@@ -51,8 +57,24 @@ pub(crate) struct FlowControl {
     metrics: Option<Metrics>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Shared {
+    groups: Mutex<HashMap<String, Arc<Group>>>,
+    connections: Arc<Semaphore>,
+}
+
+impl Default for Shared {
+    fn default() -> Self {
+        Self {
+            groups: Mutex::default(),
+            connections: Arc::new(Semaphore::new(MOST_CONNECTIONS)),
+        }
+    }
+}
+
+/// The requests to one API group.
+#[derive(Debug, Default)]
+struct Group {
     pace: Mutex<Pace>,
     freed: Notify,
 }
@@ -116,8 +138,8 @@ impl Pace {
         }
     }
 
-    fn refused(&mut self, pause: Option<Duration>, now: Instant) {
-        let pause = pause.unwrap_or(DEFAULT_PAUSE).min(LONGEST_PAUSE);
+    fn refused(&mut self, pause: Duration, now: Instant) {
+        let pause = pause.min(LONGEST_PAUSE);
         self.paused_until = self.paused_until.max(Some(now + pause));
         let is_first = self
             .refused_at
@@ -144,9 +166,48 @@ impl FlowControl {
         }
     }
 
-    async fn begin(&self) -> UnderWay {
+    /// The pace of the API group that a request is for.
+    fn group(&self, path: &str) -> Arc<Group> {
+        // Nothing that holds the lock can leave the map half changed.
+        let mut groups = self
+            .shared
+            .groups
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let name = group_of(path);
+        if let Some(group) = groups.get(name) {
+            return Arc::clone(group);
+        }
+        let name = if groups.len() < MOST_GROUPS { name } else { "" };
+        Arc::clone(groups.entry(name.to_owned()).or_default())
+    }
+
+    async fn begin(&self, group: &Arc<Group>) -> UnderWay {
+        group.turn().await;
+        // From here on whoever drops this request gives its room back.
+        let mut under_way = UnderWay {
+            group: Arc::clone(group),
+            connection: None,
+        };
+        let connection = Arc::clone(&self.shared.connections).acquire_owned().await;
+        // The semaphore is never closed.
+        under_way.connection = connection.ok();
+        under_way
+    }
+}
+
+/// The API group of a path such as `/apis/apps/v1/deployments`; the core group, and everything that is no resource, share one.
+fn group_of(path: &str) -> &str {
+    let group = path.strip_prefix("/apis/");
+    group
+        .and_then(|group| group.split('/').next())
+        .unwrap_or_default()
+}
+
+impl Group {
+    async fn turn(&self) {
         loop {
-            let freed = self.shared.freed.notified();
+            let freed = self.freed.notified();
             let (turn, has_room) = {
                 let mut pace = self.pace();
                 (pace.begin(Instant::now()), pace.has_room())
@@ -155,9 +216,9 @@ impl FlowControl {
                 Turn::Now => {
                     // Whoever waits may have been passed over while nothing was sent.
                     if has_room {
-                        self.shared.freed.notify_one();
+                        self.freed.notify_one();
                     }
-                    return UnderWay(self.clone());
+                    return;
                 }
                 Turn::Later => freed.await,
                 Turn::At(time) => sleep_until(time).await,
@@ -167,20 +228,21 @@ impl FlowControl {
 
     fn pace(&self) -> MutexGuard<'_, Pace> {
         // Nothing that holds the lock can leave the numbers half changed.
-        self.shared
-            .pace
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.pace.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// A request that is under way, until it is answered or dropped.
-struct UnderWay(FlowControl);
+struct UnderWay {
+    group: Arc<Group>,
+    connection: Option<OwnedSemaphorePermit>,
+}
 
 impl Drop for UnderWay {
     fn drop(&mut self) {
-        self.0.pace().end();
-        self.0.shared.freed.notify_one();
+        drop(self.connection.take());
+        self.group.pace().end();
+        self.group.freed.notify_one();
     }
 }
 
@@ -230,23 +292,24 @@ where
         }
         Box::pin(async move {
             let deadline = Instant::now() + PATIENCE;
+            let group = flow.group(request.uri().path());
             let mut request = request;
             loop {
                 let again = copy(&request);
-                let under_way = flow.begin().await;
+                let under_way = flow.begin(&group).await;
                 let answer = send(&service, request).await;
                 flow.count(method, answer.as_ref().ok().map(Response::status));
                 let answer = answer?;
                 let now = Instant::now();
                 let Some(pause) = refusal(&answer) else {
-                    flow.pace().succeeded();
+                    group.pace().succeeded();
                     drop(under_way);
                     return Ok(answer);
                 };
-                flow.pace().refused(pause, now);
+                group.pace().refused(pause, now);
                 drop(under_way);
                 match again {
-                    Some(again) if now + pause.unwrap_or(DEFAULT_PAUSE) < deadline => {
+                    Some(again) if now + pause < deadline => {
                         request = again;
                     }
                     _ => return Ok(answer),
@@ -289,12 +352,12 @@ fn copy(request: &Request<Body>) -> Option<Request<Body>> {
     Some(copy)
 }
 
-/// The pause that an answer asks for, if it is one that says that the request was not looked at.
-fn refusal<B>(answer: &Response<B>) -> Option<Option<Duration>> {
+/// How long to wait after an answer that says that the request was not looked at.
+fn refusal<B>(answer: &Response<B>) -> Option<Duration> {
     let pause = retry_after(answer.headers());
     match answer.status() {
-        StatusCode::TOO_MANY_REQUESTS => Some(pause),
-        StatusCode::SERVICE_UNAVAILABLE if pause.is_some() => Some(pause),
+        StatusCode::TOO_MANY_REQUESTS => Some(pause.unwrap_or(DEFAULT_PAUSE)),
+        StatusCode::SERVICE_UNAVAILABLE => pause,
         _ => None,
     }
 }
@@ -343,9 +406,9 @@ mod tests {
         let now = Instant::now();
         let mut pace = Pace::default();
         assert_eq!(begun(&mut pace, now), 16);
-        pace.refused(Some(Duration::from_secs(2)), now);
+        pace.refused(Duration::from_secs(2), now);
         // The others that were sent before are refused too, and count once.
-        pace.refused(None, now + Duration::from_millis(10));
+        pace.refused(DEFAULT_PAUSE, now + Duration::from_millis(10));
         (0..16).for_each(|_| pace.end());
         let later = now + Duration::from_secs(2);
         assert_eq!(
@@ -363,7 +426,7 @@ mod tests {
         let mut now = Instant::now();
         let mut pace = Pace::default();
         for _ in 0..100 {
-            pace.refused(Some(Duration::from_hours(1)), now);
+            pace.refused(Duration::from_hours(1), now);
             now += LONGEST_PAUSE;
         }
         assert_eq!(begun(&mut pace, now), 1);
@@ -390,6 +453,24 @@ mod tests {
     }
 
     #[test]
+    fn groups_have_a_pace_each() {
+        let cases = [
+            ("/api/v1/namespaces/apps/services/shop", ""),
+            ("/apis/apps/v1/namespaces/apps/deployments", "apps"),
+            ("/apis/metrics.k8s.io", "metrics.k8s.io"),
+            ("/version", ""),
+        ];
+        for (path, group) in cases {
+            assert_eq!(group_of(path), group, "{path}");
+        }
+        let flow = FlowControl::default();
+        for number in 0..2 * MOST_GROUPS {
+            flow.group(&format!("/apis/g{number}.example.org/v1/things"));
+        }
+        assert!(flow.shared.groups.lock().unwrap().len() <= MOST_GROUPS + 1);
+    }
+
+    #[test]
     fn pause_is_read_from_the_answer() {
         let answer = |code: u16, header: Option<&str>| {
             let mut answer = Response::new(());
@@ -402,10 +483,10 @@ mod tests {
             refusal(&answer)
         };
         let seconds = Duration::from_secs;
-        assert_eq!(answer(429, Some("3")), Some(Some(seconds(3))));
-        assert_eq!(answer(429, None), Some(None));
-        assert_eq!(answer(429, Some("soon")), Some(None));
-        assert_eq!(answer(503, Some("1")), Some(Some(seconds(1))));
+        assert_eq!(answer(429, Some("3")), Some(seconds(3)));
+        assert_eq!(answer(429, None), Some(DEFAULT_PAUSE));
+        assert_eq!(answer(429, Some("soon")), Some(DEFAULT_PAUSE));
+        assert_eq!(answer(503, Some("1")), Some(seconds(1)));
         assert_eq!(answer(503, None), None);
         assert_eq!(answer(500, Some("1")), None);
         assert_eq!(answer(200, Some("1")), None);

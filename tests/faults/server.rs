@@ -272,16 +272,47 @@ async fn broken_object_holds_up_no_other_component() {
     operator.stop().await;
 }
 
-/// The object of a kind whose every call hangs or fails.
+/// An API server behind an APIService that always wants a quarter of a minute.
 #[tokio::test(flavor = "multi_thread")]
-async fn kind_whose_calls_fail_holds_up_no_other_component() {
-    let world = World::new("kind").await;
+async fn group_that_throttles_everything_holds_up_no_other_component() {
+    let world = World::new("group").await;
     let operator = Operator::start(&world.namespace).await;
+    let pause = Some(Duration::from_secs(15));
     operator
         .proxy
-        .inject(usize::MAX, Effect::Refuse(500, None), |request| {
-            request.path.contains("/services")
+        .inject(usize::MAX, Effect::Refuse(429, pause), |request| {
+            request.path.starts_with("/apis/policy/") && !request.is_watch()
         });
+    let budget = "apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {name: b}\nspec: {minAvailable: 1, selector: {matchLabels: {a: b}}}\n";
+    let spec = world.chart("budget", budget);
+    world.apply("budget", world.labels(), spec).await;
+    world
+        .until("budget", |c| c.is_some_and(|c| c.status.is_some()))
+        .await;
+    let began = std::time::Instant::now();
+    for phase in Phase::ALL {
+        world.begin(phase).await;
+        world.end(phase).await;
+    }
+    assert!(began.elapsed() < Duration::from_secs(15));
+    operator.proxy.clear();
+    operator.stop().await;
+}
+
+/// The object of a kind whose every call fails or hangs.
+#[tokio::test(flavor = "multi_thread")]
+async fn kind_whose_calls_fail_holds_up_no_other_component() {
+    for effect in [Effect::Refuse(500, None), Effect::Hang] {
+        kind_whose_calls(effect).await;
+    }
+}
+
+async fn kind_whose_calls(effect: Effect) {
+    let world = World::new("kind").await;
+    let operator = Operator::start(&world.namespace).await;
+    operator.proxy.inject(usize::MAX, effect, |request| {
+        request.path.contains("/services")
+    });
     let service = "apiVersion: v1\nkind: Service\nmetadata: {name: s}\nspec: {clusterIP: None}\n";
     world
         .apply("service", world.labels(), world.chart("service", service))
