@@ -33,10 +33,12 @@ fn with(mut object: Value, annotations: &[(&str, &str)]) -> Value {
 }
 
 fn deployment(name: &str, pod: Value) -> Value {
-    json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name},
+    let mut object = json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name},
         "spec": {"replicas": 1, "selector": {"matchLabels": {"app": name}},
-            "template": {"metadata": {"labels": {"app": name}, "annotations": pod},
-                "spec": {"containers": [{"name": "web", "image": "example.org/web:1"}]}}}})
+            "template": {"metadata": {"labels": {"app": name}},
+                "spec": {"containers": [{"name": "web", "image": "example.org/web:1"}]}}}});
+    object["spec"]["template"]["metadata"]["annotations"] = pod;
+    object
 }
 
 fn widgets(group: &str) -> Value {

@@ -33,7 +33,9 @@ async fn applied(world: &World, objects: &[Value], policies: Value) -> Component
 }
 
 fn map(name: &str, data: Value) -> Value {
-    json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": data})
+    let mut object = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}});
+    object["data"] = data;
+    object
 }
 
 fn with(mut object: Value, annotations: &[(&str, &str)]) -> Value {
@@ -437,7 +439,7 @@ async fn claims_survive_pruning_and_mass_deletion_is_refused() {
     let claims = world.api::<PersistentVolumeClaim>();
 
     let limit = json!({"prune": {"maxPercent": 25}});
-    want(&world, &[kept.clone()], limit).await;
+    want(&world, std::slice::from_ref(&kept), limit).await;
     let message = world.reason("c", "PruningRefused").await;
     assert!(message.contains("with 2 of all 4 objects"), "{message}");
     let component = applied(&world, &[kept], json!({})).await;
