@@ -77,7 +77,7 @@ impl Expression {
         let program = match compiled {
             Ok(Ok(program)) => program,
             Ok(Err(errors)) => {
-                let problem = crate::causes::on_one_line(&errors);
+                let problem = problem(&errors);
                 return Err(ExpressionError::Syntax {
                     source_text,
                     problem,
@@ -124,6 +124,13 @@ impl Expression {
             Err(_) => Err(format!("`{}` cannot be evaluated", self.source)),
         }
     }
+}
+
+/// What is wrong, and where, without the drawing that comes with it.
+fn problem(errors: &cel::ParseErrors) -> String {
+    let text = errors.to_string();
+    let line = text.lines().next().unwrap_or_default();
+    line.trim_start_matches("ERROR: <input>:").to_owned()
 }
 
 enum Excess {
@@ -314,5 +321,8 @@ mod tests {
             let error = Expression::compile(source).unwrap_err();
             assert!(matches!(error, ExpressionError::Syntax { .. }), "{error}");
         }
+        let error = Expression::compile("status.").unwrap_err().to_string();
+        let place = "`status.` is not a CEL expression: 1:8: ";
+        assert!(error.starts_with(place) && !error.contains('\n'), "{error}");
     }
 }
