@@ -150,12 +150,16 @@ mod tests {
     use super::*;
 
     fn object(entries: Value) -> Value {
-        json!({"apiVersion": "v1", "metadata": {"managedFields": entries}})
+        let mut object = json!({"apiVersion": "v1", "metadata": {}});
+        object["metadata"]["managedFields"] = entries;
+        object
     }
 
     fn entry(manager: &str, operation: &str, fields: Value) -> Value {
-        json!({"manager": manager, "operation": operation, "apiVersion": "v1",
-            "fieldsType": "FieldsV1", "fieldsV1": fields})
+        let mut entry = json!({"manager": manager, "operation": operation, "apiVersion": "v1",
+            "fieldsType": "FieldsV1"});
+        entry["fieldsV1"] = fields;
+        entry
     }
 
     #[test]

@@ -133,7 +133,7 @@ const ANNOTATIONS: &[(&str, &[&str])] = &[
     ("adoption-policy", &["always"]),
 ];
 
-fn at<'a>(round: i64, claimed: &'a BTreeSet<ObjectId>) -> Policies<'a> {
+fn at(round: i64, claimed: &BTreeSet<ObjectId>) -> Policies<'_> {
     Policies {
         create_namespaces: true,
         pruning: Pruning::new(None),
