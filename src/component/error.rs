@@ -295,22 +295,44 @@ impl ReconcileError {
 
     /// The reason of conditions and events: one word, from a fixed set.
     pub(crate) fn reason(&self) -> &'static str {
-        match self {
+        let reads = matches!(
+            self,
             Self::Observe(_)
-            | Self::Execute(_)
-            | Self::Lookup(_)
-            | Self::ReadReference { .. }
-            | Self::ReadDependency { .. }
-                if self.class() == Class::Denied =>
-            {
-                "Denied"
-            }
+                | Self::Execute(_)
+                | Self::Lookup(_)
+                | Self::ReadReference { .. }
+                | Self::ReadDependency { .. }
+        );
+        if reads && self.class() == Class::Denied {
+            return "Denied";
+        }
+        let is_code = matches!(self, Self::Render { .. } | Self::Hook { .. });
+        if is_code && matches!(self.fault(), Some(Fault::Retriable(_))) {
+            return "Retrying";
+        }
+        match self {
             Self::Masked { reason, .. } => reason,
-            Self::Render { .. } | Self::Hook { .. }
-                if matches!(self.fault(), Some(Fault::Retriable(_))) =>
-            {
-                "Retrying"
+            Self::Fetch(SourceError::Digest { .. }) => "DigestMismatch",
+            Self::Fetch(SourceError::Archive { .. }) => "InvalidArchive",
+            Self::Render { kind, .. } => match kind {
+                ErrorKind::Parameters => "InvalidParameters",
+                ErrorKind::Output => "InvalidOutput",
+                _ => "RenderFailed",
+            },
+            Self::Prepare(PrepareError::UnknownKind { .. }) => "KindNotServed",
+            Self::Refused { refusals, .. } => refused_reason(refusals),
+            Self::Execute(ExecuteError::Immutable { .. }) => "ImmutableField",
+            Self::Execute(ExecuteError::ForeignInstance { .. }) => "InUse",
+            Self::Execute(ExecuteError::Write { cause, .. }) if cause.is_invalid() => {
+                "InvalidObject"
             }
+            _ => self.reason_of_variant(),
+        }
+    }
+
+    /// The reason of failures that one name is enough for.
+    fn reason_of_variant(&self) -> &'static str {
+        match self {
             Self::Hook { .. } => "HookFailed",
             Self::Panicked => "Panicked",
             Self::ReferencesMissing { .. } => "Retrying",
@@ -337,34 +359,17 @@ impl ReconcileError {
             Self::Decrypt { .. } => "DecryptionFailed",
             Self::ReadCredentials { .. } | Self::Credentials { .. } => "CredentialsUnavailable",
             Self::Identity(_) => "IdentityUnavailable",
-            Self::Fetch(SourceError::Digest { .. }) => "DigestMismatch",
-            Self::Fetch(SourceError::Archive { .. }) => "InvalidArchive",
             Self::Fetch(_) => "FetchFailed",
             Self::Path { .. } => "PathNotFound",
             Self::Generator(_) => "GeneratorUnknown",
-            Self::Render {
-                kind: ErrorKind::Parameters,
-                ..
-            } => "InvalidParameters",
-            Self::Render {
-                kind: ErrorKind::Output,
-                ..
-            } => "InvalidOutput",
             Self::Render { .. } | Self::LookupRounds { .. } | Self::RenderTask(_) => "RenderFailed",
             Self::Seed { .. } | Self::ForeignSeed { .. } | Self::Random(_) => "SeedUnavailable",
             Self::Lookup(_) => "LookupFailed",
-            Self::Prepare(PrepareError::UnknownKind { .. }) => "KindNotServed",
             Self::Prepare(_) | Self::Preflight { .. } => "InvalidObject",
-            Self::Refused { refusals, .. } => refused_reason(refusals),
-            Self::Execute(ExecuteError::Immutable { .. }) => "ImmutableField",
-            Self::Execute(ExecuteError::ForeignInstance { .. }) => "InUse",
-            Self::Execute(ExecuteError::Write { cause, .. }) if cause.is_invalid() => {
-                "InvalidObject"
-            }
             Self::Execute(_) | Self::Rounds { .. } => "ApplyFailed",
-            Self::Discovery(_) | Self::Observe(_) | Self::Component { .. } => "ClusterUnavailable",
             Self::Inventory { .. } => "InventoryUnavailable",
             Self::Overtaken | Self::Gone => "Overtaken",
+            _ => "ClusterUnavailable",
         }
     }
 
