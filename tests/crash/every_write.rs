@@ -114,9 +114,9 @@ async fn operator_that_is_killed_at_any_write_leaves_nothing_behind() {
     let killed = Mutex::new(0);
     let tally = |phase: usize, death: Death, end: &End| {
         // The next operator may find less to do than the first one, never more.
-        let must = death.0 <= undisturbed.writes[phase] && death.0 == 1;
+        let is_due = death.0 <= undisturbed.writes[phase] && death.0 == 1;
         assert!(
-            end.killed[phase] || !must,
+            end.killed[phase] || !is_due,
             "{death:?} in {:?}",
             Phase::ALL[phase]
         );
