@@ -131,8 +131,8 @@ impl Bench {
         Usage::of(*id.context("the API server has no process")?)
     }
 
-    async fn start(&self) -> Result<Operator> {
-        Operator::start(&self.program, self.kubeconfig.path(), CONCURRENCY).await
+    fn start(&self) -> Result<Operator> {
+        Operator::start(&self.program, self.kubeconfig.path(), CONCURRENCY)
     }
 
     async fn calls(&self, since: AuditMark) -> Result<Calls> {
@@ -141,7 +141,7 @@ impl Bench {
 
     /// From the creation of the first component until the last is ready.
     async fn install(&self, fleet: &Fleet) -> Result<Operator> {
-        let operator = self.start().await?;
+        let operator = self.start()?;
         // The definitions' watches are up, and what the start costs is not the components'.
         operator.settled(0).await?;
         let idle = operator.usage()?;
@@ -205,7 +205,7 @@ impl Bench {
         let mark = self.audit.mark().await?;
         let server = self.api_server()?;
         let began = Instant::now();
-        let operator = self.start().await?;
+        let operator = self.start()?;
         operator.settled(fleet.size).await?;
         let took = began.elapsed();
         let (usage, server_after) = (operator.usage()?, self.api_server()?);
@@ -273,7 +273,7 @@ impl Bench {
     async fn large(&self) -> Result<()> {
         const OBJECTS: usize = 2000;
         let fleet = Fleet::large(&self.plane).await?;
-        let operator = self.start().await?;
+        let operator = self.start()?;
         operator.settled(0).await?;
         print(&format!("\none component of {OBJECTS} objects\n"));
         for (what, text) in [("installed", "one"), ("upgraded", "two")] {

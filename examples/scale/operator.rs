@@ -56,11 +56,7 @@ pub(crate) fn beside() -> Result<PathBuf> {
 
 impl Operator {
     /// Starts an operator.
-    pub(crate) async fn start(
-        program: &Path,
-        kubeconfig: &Path,
-        concurrency: usize,
-    ) -> Result<Self> {
+    pub(crate) fn start(program: &Path, kubeconfig: &Path, concurrency: usize) -> Result<Self> {
         let metrics = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
         let process = Command::new(program)
             .args(["operator", "--log", "warn", "--concurrency"])

@@ -29,7 +29,7 @@ impl Calls {
                 what.push_str(" (dry run)");
             }
             if entry.code >= 400 {
-                what.push_str(&format!(" ({})", entry.code));
+                what = format!("{what} ({})", entry.code);
             }
             *calls
                 .counts

@@ -110,21 +110,21 @@ async fn operator_that_is_killed_at_any_write_leaves_nothing_behind() {
         [5, 5, 5, 0]
     );
     let most = undisturbed.writes.iter().copied().max().unwrap();
-    let deaths = (1..=most).flat_map(|number| [(number, Moment::Before), (number, Moment::After)]);
+    let all = (1..=most).flat_map(|number| [(number, Moment::Before), (number, Moment::After)]);
     let killed = Mutex::new(0);
-    let killed_by_phase = |phase: usize, death: Death, end: &End| {
+    let tally = |phase: usize, death: Death, end: &End| {
         // The next operator may find less to do than the first one, never more.
-        let must = death.0 <= undisturbed.writes[phase] && death.0 == 1;
+        let is_due = death.0 <= undisturbed.writes[phase] && death.0 == 1;
         assert!(
-            end.killed[phase] || !must,
+            end.killed[phase] || !is_due,
             "{death:?} in {:?}",
             Phase::ALL[phase]
         );
         *killed.lock().unwrap() += usize::from(end.killed[phase]);
     };
-    futures::stream::iter(deaths)
+    futures::stream::iter(all)
         .for_each_concurrent(PARALLEL, |death| {
-            let (undisturbed, killed_by_phase) = (&undisturbed, &killed_by_phase);
+            let (undisturbed, tally) = (&undisturbed, &tally);
             async move {
                 let end = live_and_die(Some(death)).await;
                 for (phase, snapshot) in end.snapshots.iter().enumerate() {
@@ -133,7 +133,7 @@ async fn operator_that_is_killed_at_any_write_leaves_nothing_behind() {
                         snapshot, &undisturbed.snapshots[phase],
                         "{death:?} in {name:?}"
                     );
-                    killed_by_phase(phase, death, &end);
+                    tally(phase, death, &end);
                 }
             }
         })

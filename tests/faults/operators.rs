@@ -66,7 +66,7 @@ impl Births {
                         }
                     }
                     Event::Delete(object) => counts.entry(object.name_any()).or_default().1 += 1,
-                    _ => {}
+                    Event::Init => {}
                 }
             }
         });

@@ -272,7 +272,7 @@ async fn broken_object_holds_up_no_other_component() {
     operator.stop().await;
 }
 
-/// An API server behind an APIService that always wants a quarter of a minute.
+/// An API server behind an `APIService` that always wants a quarter of a minute.
 #[tokio::test(flavor = "multi_thread")]
 async fn group_that_throttles_everything_holds_up_no_other_component() {
     let world = World::new("group").await;
