@@ -2,7 +2,7 @@
 
 use super::context::NamedClient;
 use super::error::ReconcileError;
-use super::reconcile::{DEFAULT_REAPPLY, now};
+use super::reconcile::now;
 use super::run::{MAX_ROUNDS, find_missing_namespaces};
 use crate::api::v1alpha1::{InventoryItem, MissingNamespacesPolicy, Policies, TypePattern};
 use crate::cluster::{Discovery, FlowControl, Objects, Watches, connect};
@@ -303,7 +303,7 @@ impl ObjectReconciler {
                 hooks: true,
                 policies: &self.policies,
                 component: "",
-                reapply: DEFAULT_REAPPLY,
+                reapply: None,
                 additional_types: &self.additional_types,
                 resources,
             };

@@ -5,7 +5,7 @@ use super::error::ReconcileError;
 use super::identity::Identities;
 use super::lookups::ask;
 use super::memory::Sources;
-use super::reconcile::{DEFAULT_REAPPLY, now};
+use super::reconcile::now;
 use super::references::{References, read_references};
 use super::render::Renderer;
 use super::rendering::{Order, Outside, settle};
@@ -259,7 +259,7 @@ impl Place {
             namespace: &order.wanted.namespace,
             policies: &policies,
             component: &order.wanted.digest().hex(),
-            reapply: DEFAULT_REAPPLY,
+            reapply: None,
             additional_types: component.additional_managed_types(),
             is_upgrade: order.release.is_upgrade,
             revision: order.release.revision,

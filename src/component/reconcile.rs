@@ -28,8 +28,6 @@ const DEFAULT_INTERVAL: Duration = Duration::from_mins(10);
 const DEFAULT_RETRY_INTERVAL: Duration = Duration::from_mins(1);
 /// `spec.timeout` when it is left out.
 const DEFAULT_TIMEOUT: Duration = Duration::from_mins(5);
-/// `spec.reapplyInterval` when it is left out.
-pub(super) const DEFAULT_REAPPLY: Duration = Duration::from_hours(1);
 /// First delay after a failure; it doubles with each further one.
 const FIRST_RETRY: Duration = Duration::from_millis(500);
 /// Shortest interval, whatever the spec says: a component must not keep the operator busy.
@@ -46,8 +44,8 @@ pub(super) struct Times {
     pub(super) retry_interval: Duration,
     /// Until objects must be ready.
     pub(super) timeout: Duration,
-    /// Between writes of an object that nothing is known to have happened to.
-    pub(super) reapply: Duration,
+    /// Between writes of an object that nothing is known to have happened to; none without it.
+    pub(super) reapply: Option<Duration>,
 }
 
 impl Default for Times {
@@ -56,7 +54,7 @@ impl Default for Times {
             interval: DEFAULT_INTERVAL,
             retry_interval: DEFAULT_RETRY_INTERVAL,
             timeout: DEFAULT_TIMEOUT,
-            reapply: DEFAULT_REAPPLY,
+            reapply: None,
         }
     }
 }
@@ -277,13 +275,11 @@ fn times<C: Component>(component: &C, defaults: &Defaults) -> Result<Times, Reco
             .get()
             .map_err(|cause| ReconcileError::Duration { field, cause }),
     };
-    let reapply = read(
-        "reapplyInterval",
-        component.reapply_interval(),
-        DEFAULT_REAPPLY,
-    )?;
-    if reapply.is_zero() {
-        let field = "reapplyInterval";
+    let field = "reapplyInterval";
+    let reapply = component.reapply_interval();
+    let reapply = reapply.map(|text| read(field, Some(text), Duration::ZERO));
+    let reapply = reapply.transpose()?;
+    if reapply.is_some_and(|reapply| reapply.is_zero()) {
         return Err(ReconcileError::ZeroDuration { field });
     }
     Ok(Times {

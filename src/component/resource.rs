@@ -231,7 +231,7 @@ pub trait Component:
         Policies::default()
     }
 
-    /// How often an object is applied again although nothing is known to have changed. Default: `60m`.
+    /// How often an object is applied again although nothing is known to have changed. Default: never.
     fn reapply_interval(&self) -> Option<&DurationText> {
         None
     }

@@ -209,7 +209,7 @@ impl<'a, C: Component> Run<'a, C> {
         &self,
         rendered: &Rendered,
         release: Release,
-        reapply: Duration,
+        reapply: Option<Duration>,
     ) -> Result<Desired, ReconcileError> {
         let resources = self.target.cluster.discovery.resources().await?;
         let prepared = self.prepare_with(rendered, release, reapply, &resources);
@@ -240,7 +240,7 @@ impl<'a, C: Component> Run<'a, C> {
         &self,
         rendered: &Rendered,
         release: Release,
-        reapply: Duration,
+        reapply: Option<Duration>,
         resources: &Resources,
     ) -> Result<Desired, PrepareError> {
         let policies = self.context.policies(self.component);

@@ -125,7 +125,7 @@ pub(crate) struct PrepareOptions<'a> {
     /// Digest of the component: what is applied on every change of it carries it in its digest.
     pub(crate) component: &'a str,
     /// How often objects are applied although nothing is known to have changed.
-    pub(crate) reapply: Duration,
+    pub(crate) reapply: Option<Duration>,
     /// Kinds whose objects need the component's, beside those that it serves.
     pub(crate) additional_types: &'a [TypePattern],
     /// What the cluster serves.
@@ -343,8 +343,7 @@ impl Preparation<'_> {
         let apply_order = annotations.order(annotations::APPLY_ORDER)?;
         let apply_order = apply_order.unwrap_or_else(|| default_order(stage, hook));
         let once = reconcile == Some(ReconcilePolicy::Once);
-        let reapply = annotations.reapply_interval()?;
-        let reapply = Some(reapply.unwrap_or(self.options.reapply));
+        let reapply = annotations.reapply_interval()?.or(self.options.reapply);
         let purge_order = annotations.order(annotations::PURGE_ORDER)?;
         let purged = hook.is_some_and(|placement| placement.purge);
         let (resource, defined, unserved) = served.parts(&key);

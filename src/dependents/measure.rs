@@ -56,7 +56,7 @@ impl Planning {
             hooks: true,
             policies: &api::Policies::default(),
             component: "",
-            reapply: Duration::from_hours(1),
+            reapply: Some(Duration::from_hours(1)),
             additional_types: &[],
             resources: &Resources::assumed(capabilities, objects),
         };

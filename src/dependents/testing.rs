@@ -123,7 +123,7 @@ pub(crate) fn options<'a>(owner: &'a OwnerId, resources: &'a Resources) -> Prepa
         hooks: true,
         policies: POLICIES,
         component: "component",
-        reapply: Duration::from_hours(1),
+        reapply: Some(Duration::from_hours(1)),
         additional_types: &[],
         resources,
     }

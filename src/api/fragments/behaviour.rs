@@ -104,7 +104,8 @@ pub struct DependenciesSpec {
 #[derive(JsonSchema, Serialize, Deserialize, Debug, Clone, PartialEq, Eq, Default)]
 #[serde(rename_all = "camelCase")]
 pub struct ReapplySpec {
-    /// How often an object is applied again although nothing is known to have changed. Must be more than zero. Default is `60m`.
+    /// How often an object is applied again although nothing is known to have changed. Must be more than zero. Default is never: a
+    /// change by somebody else is seen when it happens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reapply_interval: Option<DurationText>,
 }
