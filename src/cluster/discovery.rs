@@ -173,6 +173,11 @@ impl Discovery {
         self.newer_than(MIN_AGE).await
     }
 
+    /// What the cluster serves now, asked anew in any case: for when a kind that is not known would be overlooked.
+    pub(crate) async fn latest_resources(&self) -> Result<Arc<Resources>, DiscoveryError> {
+        self.newer_than(Duration::ZERO).await
+    }
+
     /// Forgets what is known: after definitions were applied.
     pub(crate) async fn forget(&self) {
         *self.known.lock().await = None;

@@ -15,7 +15,13 @@ impl Executor<'_> {
         inventory: &[InventoryItem],
         additional: &[TypePattern],
     ) -> Result<(), ExecuteError> {
-        let resources = self.discovery.resources().await;
+        let serves_groups = |item: &InventoryItem| stage(&item.id(), false) == Stage::ApiService;
+        // What is found by its kind alone is not found when its definition came after the last discovery.
+        let resources = if additional.is_empty() && !inventory.iter().any(serves_groups) {
+            self.discovery.resources().await
+        } else {
+            self.discovery.latest_resources().await
+        };
         let named = match inventory.first() {
             Some(item) => item.id(),
             None => return Ok(()),

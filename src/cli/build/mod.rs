@@ -1,19 +1,18 @@
 //! `whipstaff build`: builds a kustomization and prints it as `kustomize build` does.
 
 mod charts;
+mod disk;
 
-use super::system_reason::system_reason;
 use crate::remote::Remote;
 use anyhow::{Context as _, Result, anyhow, bail};
 use charts::Charts;
+use disk::Disk;
 use std::{
-    fs, io,
+    fs,
     path::{Path, PathBuf},
-    sync::Arc,
 };
 use whipstaff_kustomize::{
-    BuildOptions, Built, FileSystem, LoadRestrictor, MAX_INPUT_BYTES, REMOTE_IS_OFF, RemoteSource,
-    Reorder, Resolved, build_in,
+    BuildOptions, Built, LoadRestrictor, REMOTE_IS_OFF, RemoteSource, Reorder, build_in,
 };
 
 /// The environment variable that has every object labelled.
@@ -140,7 +139,7 @@ pub(crate) fn run(arguments: &BuildArguments) -> Result<()> {
         working_folder: working_folder.to_string_lossy().into_owned(),
     };
     let mut warnings = Vec::new();
-    let built = build_in(&Disk, &arguments.folder, &options, &mut warnings);
+    let built = build_in(&Disk::default(), &arguments.folder, &options, &mut warnings);
     for warning in warnings {
         super::write_error(&warning);
     }
@@ -168,53 +167,4 @@ fn write(built: &Built, output: Option<&Path>) -> Result<()> {
         fs::write(&path, text).with_context(|| format!("cannot write `{}`", path.display()))?;
     }
     Ok(())
-}
-
-/// The files of this machine.
-#[derive(Debug)]
-struct Disk;
-
-impl FileSystem for Disk {
-    fn resolve(&self, path: &str) -> std::result::Result<Resolved, String> {
-        let real = fs::canonicalize(path).map_err(|error| explain(path, &error))?;
-        let text = real.to_string_lossy().into_owned();
-        Ok(if real.is_dir() {
-            Resolved::Folder(text)
-        } else {
-            Resolved::File(text)
-        })
-    }
-
-    fn read(&self, path: &str) -> std::result::Result<Arc<[u8]>, String> {
-        let too_large = fs::metadata(path).is_ok_and(|metadata| {
-            usize::try_from(metadata.len()).map_or(true, |length| length > MAX_INPUT_BYTES)
-        });
-        if too_large {
-            return Err(format!("open {path}: larger than {MAX_INPUT_BYTES} bytes"));
-        }
-        let bytes =
-            fs::read(path).map_err(|error| format!("open {path}: {}", system_reason(&error)))?;
-        Ok(bytes.into())
-    }
-}
-
-/// Names the first part of a path that cannot be followed.
-fn explain(path: &str, error: &io::Error) -> String {
-    let mut walked = PathBuf::new();
-    for part in Path::new(path).components() {
-        let parent_is_folder = walked.as_os_str().is_empty() || walked.is_dir();
-        walked.push(part);
-        if !parent_is_folder {
-            return "not a directory".to_owned();
-        }
-        if fs::metadata(&walked).is_err() {
-            break;
-        }
-    }
-    // A link that leads nowhere is named by where it leads.
-    let missing = match fs::read_link(&walked) {
-        Ok(target) => walked.parent().unwrap_or(Path::new("/")).join(target),
-        Err(_) => walked,
-    };
-    format!("lstat {}: {}", missing.display(), system_reason(error))
 }

@@ -5,7 +5,7 @@
 use super::access::{atoi, is_list_index, kind_before, split_match};
 use super::{Arena, Create, Kind, Node, NodeId, emit};
 use crate::error::{Result, fail};
-use crate::expression::compile;
+use crate::expression::Expression;
 
 /// All nodes that a path leads to; none where it ends early.
 ///
@@ -138,6 +138,7 @@ fn search_items(
 ) -> Result<Option<Vec<NodeId>>> {
     arena.require(id, Kind::Sequence)?;
     let mut found: Option<Vec<NodeId>> = None;
+    let mut known = None;
     for item in arena.get(id).children.clone() {
         let compared = if field.is_empty() {
             Some(item)
@@ -146,7 +147,11 @@ fn search_items(
         };
         let Some(compared) = compared else { continue };
         let text = emit(arena, compared);
-        if !compile(pattern)?.is_match(text.trim().as_bytes()) {
+        let expression = match &known {
+            Some(expression) => expression,
+            None => known.insert(Expression::anywhere(pattern)?),
+        };
+        if !expression.is_match(text.trim()) {
             continue;
         }
         if field.is_empty() {

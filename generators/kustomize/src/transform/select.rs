@@ -4,26 +4,24 @@
 
 use super::label_selector::LabelSelector;
 use crate::error::Result;
-use crate::expression::compile_anchored;
+use crate::expression::Expression;
 use crate::kustomization::Selector;
 use crate::resource::{Gvk, Id, Resource, Store};
-use std::rc::Rc;
-use whipstaff_sprig::expression::Program;
 
 /// A selector with its expressions compiled; without one, everything fits.
 #[derive(Debug)]
 pub(super) struct Matcher {
-    group: Option<Rc<Program>>,
-    version: Option<Rc<Program>>,
-    kind: Option<Rc<Program>>,
-    name: Option<Rc<Program>>,
-    namespace: Option<Rc<Program>>,
+    group: Option<Expression>,
+    version: Option<Expression>,
+    kind: Option<Expression>,
+    name: Option<Expression>,
+    namespace: Option<Expression>,
     pub(super) labels: LabelSelector,
     pub(super) annotations: LabelSelector,
 }
 
-fn fits(expression: Option<&Rc<Program>>, text: &str) -> bool {
-    expression.is_none_or(|expression| expression.is_match(text.as_bytes()))
+fn fits(expression: Option<&Expression>, text: &str) -> bool {
+    expression.is_none_or(|expression| expression.is_match(text))
 }
 
 impl Matcher {
@@ -32,7 +30,7 @@ impl Matcher {
             if text.is_empty() {
                 Ok(None)
             } else {
-                compile_anchored(text).map(Some)
+                Expression::whole(text).map(Some)
             }
         };
         Ok(Self {
