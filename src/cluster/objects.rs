@@ -224,14 +224,13 @@ impl Objects {
             // No object ever has this version: the API server takes it for a precondition that an object which exists does not meet.
             metadata.insert("resourceVersion".to_owned(), Value::from("1"));
         }
-        let params = PatchParams::apply(manager);
-        let patch = Patch::Apply(Redacted(&manifest));
-        self.send(
-            endpoint(resource, namespace)
-                .patch(name, &params, &patch)
-                .map_err(build)?,
-        )
-        .await
+        let options = ApplyOptions {
+            manager,
+            dry_run: false,
+            force: false,
+        };
+        self.apply(resource, namespace, name, &manifest, options)
+            .await
     }
 
     /// Creates an object as its first writer would with an update; it is an error when it exists.
