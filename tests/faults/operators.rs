@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
+use whipstaff::api::v1alpha1::ComponentStatus;
 use whipstaff::{LeaseOptions, OperatorError, OperatorOptions, run_operator};
 use whipstaff_test_support::shared;
 
@@ -176,13 +177,7 @@ async fn inventory_that_is_too_large_for_a_status_is_kept_in_a_secret() {
     let first = Operator::start(&world.shard, None).await;
     world.apply("many", world.labels(), spec.clone()).await;
     world.ready("many").await;
-    let status = world
-        .components()
-        .get("many")
-        .await
-        .unwrap()
-        .status
-        .unwrap();
+    let status = reported(&world, "many").await;
     assert!(status.inventory.is_empty());
     let secrets: Api<Secret> = Api::namespaced(world.client.clone(), &world.namespace);
     let name = status.inventory_secret.unwrap();
@@ -196,13 +191,7 @@ async fn inventory_that_is_too_large_for_a_status_is_kept_in_a_secret() {
     world.apply("many", world.labels(), spec).await;
     world.ready("many").await;
     assert_eq!(world.snapshot().await.len(), 10);
-    let status = world
-        .components()
-        .get("many")
-        .await
-        .unwrap()
-        .status
-        .unwrap();
+    let status = reported(&world, "many").await;
     assert_eq!(
         (status.inventory.len(), status.inventory_secret),
         (10, None)
@@ -246,4 +235,10 @@ async fn component_is_reconciled_by_its_shard_and_changes_hands_with_its_label()
     world.end(Phase::Delete).await;
     assert!(is_ready(&world.components().get("mine").await.unwrap()));
     second.stop().await;
+}
+
+/// What a component reports.
+async fn reported(world: &World, name: &str) -> ComponentStatus {
+    let component = world.components().get(name).await.unwrap();
+    component.status.unwrap()
 }

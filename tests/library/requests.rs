@@ -3,7 +3,6 @@
 use crate::world::{World, item};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::ResourceExt;
-use kube::api::{Patch, PatchParams};
 use serde_json::json;
 use whipstaff::api::v1alpha1::{Component, State};
 use whipstaff_test_support::{AuditEntry, eventually, shared};
@@ -11,13 +10,8 @@ use whipstaff_test_support::{AuditEntry, eventually, shared};
 const MAP: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: made}\ndata: {a: b}\n";
 
 async fn annotate(world: &World, key: &str, value: &str) {
-    let params = PatchParams::default();
-    let patch = Patch::Merge(json!({"metadata": {"annotations": {key: value}}}));
-    world
-        .components()
-        .patch("c", &params, &patch)
-        .await
-        .unwrap();
+    let patch = json!({"metadata": {"annotations": {key: value}}});
+    world.merge("c", patch).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

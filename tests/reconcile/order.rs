@@ -283,13 +283,8 @@ async fn foreign_finalizers_and_instances_hold_the_deletion_up() {
 }
 
 async fn finalizer(world: &World, finalizers: Value) {
-    let patch = Patch::Merge(json!({"metadata": {"finalizers": finalizers}}));
-    let params = PatchParams::default();
-    world
-        .components()
-        .patch("c", &params, &patch)
-        .await
-        .unwrap();
+    let patch = json!({"metadata": {"finalizers": finalizers}});
+    world.merge("c", patch).await;
 }
 
 /// Defect 7: kinds whose objects cannot be listed hold nothing up.

@@ -85,6 +85,15 @@ impl World {
             .unwrap()
     }
 
+    /// Merges something into a component.
+    pub(crate) async fn merge(&self, name: &str, patch: Value) {
+        let params = PatchParams::default();
+        self.components()
+            .patch(name, &params, &Patch::Merge(patch))
+            .await
+            .unwrap();
+    }
+
     /// A component with nothing but a chart at an address.
     pub(crate) async fn install(&self, name: &str, url: &str) -> Component {
         self.component(name, json!({"source": {"url": {"url": url}}}))
