@@ -74,6 +74,7 @@
 pub mod api;
 pub mod cli;
 
+mod adopt;
 mod causes;
 mod class;
 mod cluster;
@@ -88,6 +89,7 @@ mod lease;
 mod metrics;
 mod operator;
 mod reconciler;
+mod release;
 mod remote;
 mod source;
 mod status;

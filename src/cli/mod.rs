@@ -1,5 +1,6 @@
 //! The command line.
 
+mod adopt;
 mod build;
 mod chart_files;
 mod cluster;
@@ -7,6 +8,7 @@ mod crds;
 mod global;
 mod lint;
 mod operator;
+mod releases;
 mod render;
 mod repository;
 mod source_files;
@@ -71,6 +73,10 @@ enum Command {
     Render(Box<render::RenderArguments>),
     /// Examine charts as `helm lint` does, and for what Helm cannot know.
     Lint(Box<lint::LintArguments>),
+    /// Prove that a release of Helm can become a Component without any change.
+    Adopt(Box<adopt::AdoptArguments>),
+    /// List the releases of Helm, and whether they can be taken over.
+    Releases(Box<releases::ReleasesArguments>),
     /// List components with their state.
     Status(cluster::StatusArgs),
     /// Show a component's objects with their readiness and what they wait for.
@@ -87,6 +93,8 @@ pub fn run(cli: Cli) -> ExitCode {
         Command::Build(args) => build::run(&args),
         Command::Render(args) => render::run(&args),
         Command::Lint(args) => lint::run(&args),
+        Command::Adopt(args) => adopt::run(&args),
+        Command::Releases(args) => releases::run(&args),
         Command::Status(args) => cluster::status(&args),
         Command::Tree(args) => cluster::tree(&args),
         Command::Crds => crds::run(),

@@ -4,10 +4,12 @@ use super::identity::IdentityError;
 use super::kubeconfig::KubeConfigError;
 use super::mask::Mask;
 use super::spill::SpillError;
+use crate::adopt::AdoptError;
 use crate::api::v1alpha1::{DurationError, VariableSourceKind};
 use crate::class::Class;
 use crate::cluster::{DiscoveryError, LookupError, RequestError};
 use crate::dependents::{ExecuteError, ObserveError, PrepareError, Refusal, RefusalCause};
+use crate::release::CodecError;
 use crate::source::SourceError;
 use crate::status::{ExpressionError, HealthError};
 use std::time::Duration;
@@ -45,6 +47,22 @@ pub(crate) enum ReconcileError {
     },
     #[error("the Secret `{name}` with the credentials {problem}")]
     Credentials { name: String, problem: &'static str },
+    #[error(transparent)]
+    Adopt(#[from] AdoptError),
+    #[error("the Secret `{name}` with the stored chart cannot be read")]
+    ReadRecord {
+        name: String,
+        #[source]
+        cause: RequestError,
+    },
+    #[error("the Secret `{name}` with the stored chart does not exist, or holds no record")]
+    RecordMissing { name: String },
+    #[error("the Secret `{name}` holds no record of a release")]
+    Record {
+        name: String,
+        #[source]
+        cause: Box<CodecError>,
+    },
     #[error("the {kind} `{name}` with variables cannot be read")]
     ReadVariables {
         kind: VariableSourceKind,
@@ -251,8 +269,10 @@ impl ReconcileError {
         match self {
             Self::Hook { .. } | Self::Panicked => Class::Failed,
             Self::Fetch(error) => error.class(),
+            Self::Adopt(error) => error.class(),
             Self::Masked { class, .. } => *class,
             Self::ReadCredentials { cause, .. }
+            | Self::ReadRecord { cause, .. }
             | Self::ReadKeys { cause, .. }
             | Self::ReadVariables { cause, .. }
             | Self::ReadReference { cause, .. }
@@ -265,6 +285,7 @@ impl ReconcileError {
             | Self::Overtaken => Class::Conflict,
             Self::ForeignSeed { .. }
             | Self::Credentials { .. }
+            | Self::RecordMissing { .. }
             | Self::KeysMissing { .. }
             | Self::NoKeys { .. }
             | Self::VariablesMissing { .. }
@@ -283,6 +304,7 @@ impl ReconcileError {
             | Self::TargetMoved { .. }
             | Self::Path { .. }
             | Self::Keys { .. }
+            | Self::Record { .. }
             | Self::Decrypt { .. }
             | Self::Generator(_)
             | Self::Render { .. }
@@ -359,7 +381,11 @@ impl ReconcileError {
             Self::Decrypt { .. } => "DecryptionFailed",
             Self::ReadCredentials { .. } | Self::Credentials { .. } => "CredentialsUnavailable",
             Self::Identity(_) => "IdentityUnavailable",
-            Self::Fetch(_) => "FetchFailed",
+            Self::Fetch(_)
+            | Self::ReadRecord { .. }
+            | Self::RecordMissing { .. }
+            | Self::Record { .. } => "FetchFailed",
+            Self::Adopt(error) => error.reason(),
             Self::Path { .. } => "PathNotFound",
             Self::Generator(_) => "GeneratorUnknown",
             Self::Render { .. } | Self::LookupRounds { .. } | Self::RenderTask(_) => "RenderFailed",

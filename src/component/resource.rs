@@ -5,8 +5,8 @@ use super::spec;
 use super::variables::Variables;
 use crate::api::v1alpha1::{
     self as api, ComponentStatus, Decryption, DependsOn, DurationText, HealthCheck, KubeConfig,
-    Policies, Randomness, Source, TypePattern, UrlSource, ValuesSource, VariableSource,
-    VariableSourceKind,
+    Policies, Randomness, ReleaseSource, Source, TypePattern, UrlSource, ValuesSource,
+    VariableSource, VariableSourceKind,
 };
 use k8s_openapi::NamespaceResourceScope;
 use kube::Resource;
@@ -288,13 +288,16 @@ pub enum Origin<'a> {
     Files(&'a Arc<FileTree>),
     /// An archive at an address.
     Url(&'a UrlSource),
+    /// The chart that a release of Helm has stored.
+    Release(&'a ReleaseSource),
 }
 
 impl<'a> Origin<'a> {
     pub(super) fn of(source: &'a Source) -> Self {
-        match &source.url {
-            Some(url) => Self::Url(url),
-            None => Self::Nothing,
+        match (&source.url, &source.release) {
+            (Some(url), _) => Self::Url(url),
+            (None, Some(release)) => Self::Release(release),
+            (None, None) => Self::Nothing,
         }
     }
 }

@@ -6,8 +6,10 @@ use super::references::References;
 use super::resource::Origin;
 use super::secrets::SecretReader;
 use super::variables::Variables;
-use crate::api::v1alpha1::UrlSource;
+use crate::adopt::{AdoptError, chart_files};
+use crate::api::v1alpha1::{ReleaseSource, UrlSource};
 use crate::dependents::Names;
+use crate::release::{decode, record_name};
 use crate::source::{Artifact, Credentials, FetchRequest, Fetcher};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -50,6 +52,10 @@ impl Fetching<'_> {
         let url = match origin {
             Origin::Url(url) => url,
             Origin::Files(files) => return Ok(memory.embedded(files)),
+            Origin::Release(release) => {
+                let files = self.stored_chart(release).await?;
+                return Ok(memory.embedded(&Arc::new(files)));
+            }
             Origin::Nothing => return Ok(memory.embedded(&Arc::default())),
         };
         let source = format!("{url:?}");
@@ -67,6 +73,24 @@ impl Fetching<'_> {
             next: now + self.interval,
         });
         Ok(artifact)
+    }
+
+    /// The chart that a release has stored. A record never changes but for its state.
+    async fn stored_chart(&self, source: &ReleaseSource) -> Result<FileTree, ReconcileError> {
+        let name = record_name(&source.name, source.revision);
+        let secret = self.secrets.read(self.namespace, &name).await;
+        let secret = secret.map_err(|cause| ReconcileError::ReadRecord {
+            name: name.clone(),
+            cause,
+        })?;
+        let Some(record) = secret.as_ref().and_then(|entries| entries.get("release")) else {
+            return Err(ReconcileError::RecordMissing { name });
+        };
+        let release = decode(record).map_err(|cause| ReconcileError::Record {
+            name,
+            cause: Box::new(cause),
+        })?;
+        Ok(chart_files(&release).map_err(AdoptError::from)?)
     }
 
     async fn request(&self, source: &UrlSource) -> Result<FetchRequest, ReconcileError> {

@@ -508,7 +508,7 @@ fn default_order(stage: Stage, hook: Option<&Placement>) -> i32 {
 
 /// Removes what only the API server writes, null labels and annotations, and `stringData` of Secrets, which the API server would
 /// fold into `data` under another field's name.
-fn normalise(object: &mut Object) {
+pub(crate) fn normalise(object: &mut Object) {
     for field in SERVER_METADATA {
         object.remove_metadata(field);
     }

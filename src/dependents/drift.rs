@@ -87,6 +87,16 @@ pub(super) fn manifest_over<'m>(
     manifest
 }
 
+/// A manifest with the live values of all its fields that somebody changed.
+pub(crate) fn over_live(manifest: &Value, live: &Value, us: &str) -> Value {
+    let mut over = manifest.clone();
+    // From the end, as above.
+    for difference in differences(manifest, live, us).into_iter().rev() {
+        put(&mut over, &difference.pointer, difference.found);
+    }
+    over
+}
+
 /// Differences as one text: the field, what was wanted and found, and who owns it now.
 pub(crate) fn describe(differences: &[Difference]) -> String {
     let told = differences.iter().take(MAX_TOLD).map(ToString::to_string);

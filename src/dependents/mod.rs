@@ -33,15 +33,15 @@ mod write;
 
 pub(crate) use claims::Claims;
 pub(crate) use delete_plan::plan_deletion;
-pub(crate) use desired::{Desired, PrepareError, PrepareOptions, prepare};
-pub(crate) use drift::{Judgement, describe, judge};
+pub(crate) use desired::{Desired, PrepareError, PrepareOptions, normalise, prepare};
+pub(crate) use drift::{Judgement, describe, differences, judge, over_live};
 pub(crate) use execute::{Change, ExecuteError, Executor, Outcome, namespaces, served};
 pub(crate) use fields::owned_fields;
 pub(crate) use inventory::{refresh, with_desired};
 pub use measure::Planning;
 pub use names::{NameError, Names};
 pub(crate) use observe::{IfUnseen, ObserveError, Observer, Target};
-pub(crate) use ownership::{OwnerId, OwnerScope};
+pub(crate) use ownership::{Owner, OwnerId, OwnerScope};
 pub(crate) use plan::{
     Live, Observed, Plan, Policies, Reason, Refusal, RefusalCause, Waiting, plan,
 };

@@ -9,7 +9,9 @@
 use super::generators::{DirectoryOptions, GeneratorPart, HelmOptions, KustomizeOptions};
 use super::policies::{Policies, TypePattern};
 use super::transformers::{Image, Patch, Substitute};
-use super::{ComponentStatus, DependsOn, DurationText, HealthCheck, KubeConfig, ValuesSource};
+use super::{
+    Adopt, ComponentStatus, DependsOn, DurationText, HealthCheck, KubeConfig, ValuesSource,
+};
 use kube::{CustomResource, KubeSchema};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -149,6 +151,10 @@ pub struct ComponentSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub substitute: Option<Substitute>,
 
+    /// Takes over what another tool deployed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adopt: Option<Adopt>,
+
     /// Parameters of the generator: the values of a Helm chart, merged over the chart's own.
     #[serde(
         default,
@@ -238,11 +244,29 @@ pub struct ComponentSpec {
 /// Where the files come from. Exactly one field must be set.
 #[derive(KubeSchema, Serialize, Deserialize, Debug, Clone, PartialEq)]
 #[serde(rename_all = "camelCase")]
-#[x_kube(validation = ("has(self.url)", "exactly one source must be set: url"))]
+#[x_kube(validation = ("has(self.url) != has(self.release)", "exactly one source must be set: url or release"))]
 pub struct Source {
     /// An archive (gzipped tar) at an `http` or `https` address: a packed Helm chart, for example.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<UrlSource>,
+
+    /// The chart that a release of Helm has stored, for charts without subcharts: Helm does not store those. It is enough to take the
+    /// release over; what shall be upgraded needs another source.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub release: Option<ReleaseSource>,
+}
+
+/// A release of Helm, stored in a Secret of the Component's namespace.
+#[derive(JsonSchema, Serialize, Deserialize, Debug, Clone, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct ReleaseSource {
+    /// Name of the release.
+    #[schemars(length(min = 1, max = 53))]
+    pub name: String,
+
+    /// Revision of the release.
+    #[schemars(range(min = 1))]
+    pub revision: i64,
 }
 
 /// An archive at an address.

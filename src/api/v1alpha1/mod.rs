@@ -1,5 +1,6 @@
 //! Version `v1alpha1` of the group `whipstaff.dev`.
 
+mod adopt;
 mod component;
 mod duration;
 mod generators;
@@ -9,7 +10,13 @@ mod relations;
 mod status;
 mod transformers;
 
-pub use component::{Component, ComponentSpec, Decryption, SecretReference, Source, UrlSource};
+pub use adopt::{
+    Adopt, AdoptionApproval, AdoptionPhase, AdoptionStatus, HelmRelease, LaterRevisions,
+    PendingRevision, PinnedValues,
+};
+pub use component::{
+    Component, ComponentSpec, Decryption, ReleaseSource, SecretReference, Source, UrlSource,
+};
 pub use duration::{DURATION_PATTERN, DurationError, DurationText};
 pub use generators::{
     Dialect, DirectoryOptions, GeneratorPart, HelmOptions, KustomizeOptions, LoadRestrictor,

@@ -1,5 +1,6 @@
 //! What a Component reports.
 
+use super::adopt::AdoptionStatus;
 use super::policies::DeletePolicy;
 use crate::status::Status;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
@@ -79,6 +80,10 @@ pub struct ComponentStatus {
     /// Secret in the Component's namespace that holds the inventory; absent unless that is too large to stand here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inventory_secret: Option<String>,
+
+    /// How far the takeover of `spec.adopt.helmRelease` is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adoption: Option<AdoptionStatus>,
 
     /// Live objects that templates looked up, at most 50 of them. When one changes, the input is rendered again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
