@@ -82,6 +82,7 @@ mod component;
 mod controllers;
 mod crd;
 mod dependents;
+mod differing;
 mod events;
 mod http;
 mod inflate;

@@ -256,6 +256,7 @@ impl<C: Component> Reconciler<C> {
             variable_watches: LookupWatches::new(wake.clone()),
             reference_watches: LookupWatches::new(wake.clone()),
             dependency_watches: LookupWatches::new(wake.clone()),
+            release_watches: LookupWatches::new(wake.clone()),
             fetcher: Fetcher::new(FetchOptions::default()).map_err(OperatorError::Fetcher)?,
             renderer: Renderer::new(self.generators, self.limits),
             memories: Memories::default(),

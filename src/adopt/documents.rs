@@ -1,22 +1,16 @@
 //! What a release has stored, held against what its chart renders to: a pure function.
 
-use super::compare::{covers, differing};
 use super::pins::Pins;
 use super::rendering::Renderings;
 use crate::cluster::{Resources, is_cluster_scoped};
-use crate::dependents::normalise;
+use crate::dependents::{PRECIOUS, normalise};
+use crate::differing::{covers, differing};
 use crate::release::{ManifestError, Release, stored_objects};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use whipstaff_generator::{Generated, Object, ObjectId, ObjectSet};
-
-/// Kinds whose objects hold what cannot be made again.
-const PRECIOUS: &[(&str, &str)] = &[
-    ("", "PersistentVolumeClaim"),
-    ("apiextensions.k8s.io", "CustomResourceDefinition"),
-];
 
 /// Whether objects of a kind hold what cannot be made again: those of an adopted release stay when its Component goes.
 pub(crate) fn is_precious(group: &str, kind: &str) -> bool {
@@ -294,10 +288,10 @@ fn unstable(
     for other in &renderings.random {
         learn(other, Cause::Random);
     }
-    for other in &renderings.time {
+    if let Some(other) = &renderings.time {
         learn(other, Cause::Time);
     }
-    for other in &renderings.blind {
+    if let Some(other) = &renderings.blind {
         learn(other, Cause::Lookup);
     }
     found

@@ -67,14 +67,6 @@ pub(crate) enum AdoptError {
         /// Who has it.
         component: String,
     },
-    /// Applying an object would change more than its metadata.
-    #[error("nothing more was taken over: applying {id} would change {what}")]
-    Changed {
-        /// The object.
-        id: Box<ObjectId>,
-        /// Which fields.
-        what: String,
-    },
     /// Somebody made another revision.
     #[error(
         "Helm made revision {revision} ({status}) of the release `{release}` after revision {known} was taken over: {advice}"
@@ -122,8 +114,7 @@ impl AdoptError {
             | Self::Manifest(_)
             | Self::Source(_)
             | Self::Render { .. }
-            | Self::LookupRounds { .. }
-            | Self::Changed { .. } => Class::Invalid,
+            | Self::LookupRounds { .. } => Class::Invalid,
             Self::Task(_) | Self::Discovery(_) | Self::Lookup(_) => Class::Transient,
         }
     }
@@ -144,7 +135,6 @@ impl AdoptError {
             Self::Discovery(_) => "ClusterUnavailable",
             Self::Object { .. } => "AdoptionFailed",
             Self::Claimed { .. } => "ReleaseClaimed",
-            Self::Changed { .. } => "AdoptionWouldChange",
             Self::LaterRevision { .. } => "LaterRevision",
         }
     }

@@ -1,14 +1,12 @@
 //! The live objects of a release, and what applying its chart would do to them.
 
-use super::compare::{covers, differing};
 use super::documents::Documents;
 use super::error::AdoptError;
 use crate::cluster::{ApplyOptions, Objects, Resource, Resources};
-use crate::dependents::{Owner, OwnerId, describe, differences, over_live};
+use crate::dependents::{OwnerId, changes, describe, differences, foreign, over_live};
 use crate::release::ReleaseName;
 use futures::{StreamExt as _, TryStreamExt as _, stream};
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use serde::{Deserialize as _, Serialize};
+use serde::Serialize;
 use serde_json::Value;
 use whipstaff_generator::ObjectId;
 
@@ -32,6 +30,20 @@ pub(crate) enum Effect {
     Foreign(String),
     /// Its kind is not served.
     NotServed,
+}
+
+impl Effect {
+    /// The effect for a person; nothing when there is none.
+    pub(super) fn told(&self) -> Option<String> {
+        Some(match self {
+            Self::Nothing => return None,
+            Self::Changes(fields) => format!("changes in {}", fields.join(", ")),
+            Self::Created => "is created: it does not exist".to_owned(),
+            Self::Refused(problem) => format!("is refused by the API server: {problem}"),
+            Self::Foreign(owner) => format!("belongs to {owner}"),
+            Self::NotServed => "is of a kind that the cluster does not serve".to_owned(),
+        })
+    }
 }
 
 /// A live object.
@@ -99,7 +111,12 @@ impl Inspector<'_> {
         let drift = differences(wanted, &live, HELM);
         let drifted = drift.iter().map(|d| d.pointer.clone()).collect();
         let told = describe(&drift);
-        let effect = match foreign(&live, self.owner, self.release) {
+        let effect = match foreign(
+            &live,
+            self.owner,
+            &self.release.namespace,
+            &self.release.name,
+        ) {
             Some(owner) => Effect::Foreign(owner),
             None => self.effect(id, resource, wanted, &live).await?,
         };
@@ -128,7 +145,7 @@ impl Inspector<'_> {
             .await;
         match answer {
             Ok(applied) => {
-                let changed = changed(live, &applied);
+                let changed = changes(live, &applied);
                 Ok(if changed.is_empty() {
                     Effect::Nothing
                 } else {
@@ -143,42 +160,4 @@ impl Inspector<'_> {
             }),
         }
     }
-}
-
-/// Who an object belongs to, if that is neither the component nor the release.
-pub(crate) fn foreign(live: &Value, owner: &OwnerId, release: &ReleaseName) -> Option<String> {
-    let metadata = live.get("metadata").unwrap_or(&Value::Null);
-    let metadata = ObjectMeta::deserialize(metadata).unwrap_or_default();
-    match Owner::of(&metadata, owner) {
-        Owner::Us | Owner::Nobody => None,
-        Owner::Other(_) if is_of(&metadata, release) => None,
-        Owner::Other(owner) => Some(owner),
-    }
-}
-
-/// Whether Helm marked an object as one of a release, and nobody else did.
-fn is_of(metadata: &ObjectMeta, release: &ReleaseName) -> bool {
-    let annotations = metadata.annotations.as_ref();
-    let annotation = |key: &str| annotations.and_then(|all| all.get(key)).map(String::as_str);
-    let is_marked = metadata
-        .labels
-        .iter()
-        .flatten()
-        .any(|(key, _)| key.ends_with("/owner-id"));
-    !is_marked
-        && annotation("meta.helm.sh/release-name") == Some(release.name.as_str())
-        && annotation("meta.helm.sh/release-namespace") == Some(release.namespace.as_str())
-}
-
-/// Fields that differ between an object as it is and as it would be, without the API server's bookkeeping.
-fn changed(live: &Value, applied: &Value) -> Vec<String> {
-    const BOOKKEEPING: &[&str] = &[
-        "/metadata/managedFields",
-        "/metadata/resourceVersion",
-        "/metadata/generation",
-        "/status",
-    ];
-    let mut changed = differing(live, applied);
-    changed.retain(|pointer| !BOOKKEEPING.iter().any(|known| covers(known, pointer)));
-    changed
 }

@@ -1,6 +1,5 @@
 //! Taking live Helm releases over, with proof that nothing will change.
 
-mod compare;
 mod component;
 mod dialect;
 mod documents;
@@ -14,13 +13,13 @@ mod verify;
 
 pub(crate) use component::{ChartSource, Manifests, pinned_secret};
 pub(crate) use dialect::dialects;
-pub(crate) use documents::is_precious;
 pub(crate) use error::AdoptError;
-pub(crate) use live::foreign;
-pub(crate) use pins::{DATA_KEY as PINS_KEY, Pins, secret_name as pins_secret_name};
+pub(crate) use pins::{
+    DATA_KEY as PINS_KEY, Pins, SECRET_TYPE as PINS_TYPE, secret_name as pins_secret_name,
+};
 pub(crate) use proof::Proof;
 pub(crate) use rendering::Subject;
-pub(crate) use source::{SourceProblem, chart_files, check_chart, missing_charts};
+pub(crate) use source::{chart_files, check_chart, missing_charts};
 pub(crate) use verify::{Adoptable, Verifier};
 
 /// Annotation of the record that a release was taken over from: namespace and name of the Component that has it.

@@ -9,6 +9,9 @@ use std::fmt::Write as _;
 use whipstaff_generator::{Digest, ObjectId};
 use whipstaff_helm::Dialect;
 
+/// Most things in the way that one sentence names.
+const MAX_TOLD: usize = 5;
+
 /// What was found out about a release.
 #[derive(Debug, Clone)]
 pub(crate) struct Proof {
@@ -140,6 +143,35 @@ impl Proof {
         text
     }
 
+    /// One sentence, and the first things that are in the way.
+    pub(crate) fn told(&self) -> String {
+        let mut text = self.summary();
+        let unequal = self.documents.all.iter().filter(|d| !d.verdict.is_equal());
+        let unequal = unequal.map(|document| {
+            let id = &document.id;
+            match &document.verdict {
+                Verdict::Different(fields) => format!("{id} differs in {}", fields.join(", ")),
+                Verdict::Missing => format!("{id} is not rendered"),
+                _ => format!("{id} is not in the release"),
+            }
+        });
+        let affected = self.live.iter().filter_map(|live| {
+            let told = live.effect.told()?;
+            Some(format!("{} {told}", live.id))
+        });
+        let duplicates = self.documents.duplicates.iter();
+        let duplicates = duplicates.map(|id| format!("{id} is there twice"));
+        let all: Vec<_> = duplicates.chain(unequal).chain(affected).collect();
+        for problem in all.iter().take(MAX_TOLD) {
+            text.push_str("; ");
+            text.push_str(problem);
+        }
+        if all.len() > MAX_TOLD {
+            let _ = write!(text, "; and {} more", all.len() - MAX_TOLD);
+        }
+        text
+    }
+
     /// The whole of it for a person.
     pub(crate) fn text(&self) -> String {
         let mut text = format!(
@@ -185,7 +217,12 @@ impl Proof {
                     }
                 }
                 Verdict::Different(fields) => {
-                    let _ = writeln!(text, "  {id} DIFFERS in {}", fields.join(", "));
+                    let fields = fields.join(", ");
+                    let _ = writeln!(
+                        text,
+                        "  {id}, from {}, DIFFERS in {fields}",
+                        document.source
+                    );
                 }
                 Verdict::Missing => {
                     let _ = writeln!(text, "  {id} is NOT RENDERED: it would be left alone");
@@ -232,15 +269,9 @@ impl Proof {
     fn tell_verdict(&self, text: &mut String) {
         let mut effects: BTreeMap<&ObjectId, String> = BTreeMap::new();
         for live in &self.live {
-            let told = match &live.effect {
-                Effect::Nothing => continue,
-                Effect::Changes(fields) => format!("changes in {}", fields.join(", ")),
-                Effect::Created => "is created: it does not exist".to_owned(),
-                Effect::Refused(problem) => format!("is refused by the API server: {problem}"),
-                Effect::Foreign(owner) => format!("belongs to {owner}"),
-                Effect::NotServed => "is of a kind that the cluster does not serve".to_owned(),
-            };
-            effects.insert(&live.id, told);
+            if let Some(told) = live.effect.told() {
+                effects.insert(&live.id, told);
+            }
         }
         let untouched = self.live.len() - effects.len();
         let _ = writeln!(

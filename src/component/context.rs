@@ -37,6 +37,8 @@ pub(crate) struct Context {
     pub(crate) reference_watches: LookupWatches,
     /// Watches of what components depend on.
     pub(crate) dependency_watches: LookupWatches,
+    /// Watches of the records of releases that components take over.
+    pub(crate) release_watches: LookupWatches,
     /// Fetches sources.
     pub(crate) fetcher: Fetcher,
     /// Compiles and renders.
@@ -63,6 +65,7 @@ impl Context {
             &self.variable_watches,
             &self.reference_watches,
             &self.dependency_watches,
+            &self.release_watches,
         ];
         for watches in watches {
             watches.require(component, &self.client.0, BTreeMap::new());

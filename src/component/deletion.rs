@@ -90,6 +90,7 @@ pub(super) async fn finish<C: Component>(run: &mut Run<'_, C>) -> Result<(), Rec
     let name = run.component_name();
     let context = run.context;
     context.release(&name, Some(&run.target.cluster));
+    run.remove_pins().await?;
     if run.status.seed_secret.is_some() {
         seed::delete(run.component, context).await?;
     }

@@ -280,7 +280,9 @@ impl ReconcileError {
             | Self::Lookup(LookupError::Request { cause, .. })
             | Self::Observe(ObserveError::Read { cause, .. })
             | Self::Execute(ExecuteError::Write { cause, .. }) => request_class(cause),
-            Self::Execute(ExecuteError::ForeignInstance { .. })
+            Self::Execute(
+                ExecuteError::ForeignInstance { .. } | ExecuteError::WouldChange { .. },
+            )
             | Self::Refused { .. }
             | Self::Overtaken => Class::Conflict,
             Self::ForeignSeed { .. }
@@ -345,6 +347,7 @@ impl ReconcileError {
             Self::Refused { refusals, .. } => refused_reason(refusals),
             Self::Execute(ExecuteError::Immutable { .. }) => "ImmutableField",
             Self::Execute(ExecuteError::ForeignInstance { .. }) => "InUse",
+            Self::Execute(ExecuteError::WouldChange { .. }) => "AdoptionWouldChange",
             Self::Execute(ExecuteError::Write { cause, .. }) if cause.is_invalid() => {
                 "InvalidObject"
             }

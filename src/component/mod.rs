@@ -1,5 +1,6 @@
 //! One component from source to status: fetch, generate, plan, execute, report.
 
+mod adoption;
 mod context;
 mod corrections;
 mod decryption;

@@ -301,6 +301,7 @@ impl ObjectReconciler {
                 is_upgrade,
                 revision: if is_upgrade { 2 } else { 1 },
                 hooks: true,
+                adopted: None,
                 policies: &self.policies,
                 component: "",
                 reapply: None,

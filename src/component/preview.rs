@@ -264,6 +264,7 @@ impl Place {
             is_upgrade: order.release.is_upgrade,
             revision: order.release.revision,
             hooks: component.runs_hooks(),
+            adopted: None,
             resources,
         };
         prepare(generated, &options)

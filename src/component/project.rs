@@ -24,6 +24,8 @@ pub(crate) enum Outcome {
     Restarting,
     /// Everything that could be done is done, and these objects are waited for.
     Waiting(Vec<Waiting>),
+    /// A release can be taken over, and that is not approved yet.
+    AwaitingApproval(String),
     /// Reconciliation is suspended.
     Suspended,
     /// Dependents are being deleted, and these are waited for.
@@ -71,7 +73,10 @@ pub(crate) fn project(
             status.processing_since = since.or_else(|| Some(now.clone()));
         }
         Outcome::Failed(_) => {}
-        Outcome::Ready | Outcome::Suspended | Outcome::Deleting(_) => {
+        Outcome::Ready
+        | Outcome::AwaitingApproval(_)
+        | Outcome::Suspended
+        | Outcome::Deleting(_) => {
             status.processing_since = None;
         }
     }
@@ -118,6 +123,14 @@ fn verdict(status: &ComponentStatus, outcome: &Outcome, facts: Facts, now: &Time
             stalled: false,
         },
         Outcome::Waiting(waiting) => waiting_verdict(status, waiting, facts, now),
+        Outcome::AwaitingApproval(message) => Verdict {
+            state: State::Pending,
+            reason: "ReadyToAdopt",
+            message: message.clone(),
+            ready: "Unknown",
+            reconciling: false,
+            stalled: false,
+        },
         Outcome::Suspended => Verdict {
             state: State::Pending,
             reason: "Suspended",

@@ -221,7 +221,7 @@ fn next(
         _ => 0,
     };
     let (outcome, delay) = match outcome {
-        Outcome::Ready => (
+        Outcome::Ready | Outcome::AwaitingApproval(_) => (
             ReconcileOutcome::Unchanged,
             Some(until_fetch(memory, times.interval)),
         ),

@@ -1,15 +1,16 @@
 //! What a custom resource must tell for its objects to be kept in a cluster.
 
+use super::adoption::pins_reference;
 use super::references::{Reference, References};
 use super::spec;
 use super::variables::Variables;
 use crate::api::v1alpha1::{
-    self as api, ComponentStatus, Decryption, DependsOn, DurationText, HealthCheck, KubeConfig,
-    Policies, Randomness, ReleaseSource, Source, TypePattern, UrlSource, ValuesSource,
+    self as api, Adopt, ComponentStatus, Decryption, DependsOn, DurationText, HealthCheck,
+    KubeConfig, Policies, Randomness, ReleaseSource, Source, TypePattern, UrlSource, ValuesSource,
     VariableSource, VariableSourceKind,
 };
 use k8s_openapi::NamespaceResourceScope;
-use kube::Resource;
+use kube::{Resource, ResourceExt as _};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -174,6 +175,11 @@ pub trait Component:
     /// As [`pipeline`](Self::pipeline).
     fn pipeline_with(&self, _variables: &Variables) -> Result<Pipeline, Error> {
         self.pipeline()
+    }
+
+    /// What the resource takes over that another tool deployed. Default: nothing.
+    fn adopt(&self) -> Option<&Adopt> {
+        None
     }
 
     /// Keys for encrypted files. Default: files are taken as they are.
@@ -416,6 +422,10 @@ impl Component for api::Component {
         self.spec.decryption.as_ref()
     }
 
+    fn adopt(&self) -> Option<&Adopt> {
+        self.spec.adopt.as_ref()
+    }
+
     fn runs_hooks(&self) -> bool {
         let helm = self.spec.helm.as_ref();
         helm.and_then(|helm| helm.hooks).unwrap_or(true)
@@ -455,7 +465,10 @@ impl Component for api::Component {
     }
 
     fn references(&self) -> Vec<Reference> {
-        self.spec.values_from.iter().map(Reference::from).collect()
+        let values = self.spec.values_from.iter().map(Reference::from);
+        let adopt = self.spec.adopt.as_ref();
+        let pins = adopt.and_then(|adopt| pins_reference(adopt, &self.name_any()));
+        values.chain(pins).collect()
     }
 
     fn parameters_with(

@@ -1,5 +1,6 @@
 //! One run: observe, plan, execute, until nothing is left but waiting.
 
+use super::adoption::Step;
 use super::context::Context;
 use super::error::ReconcileError;
 use super::hooks::{Hooks, Point};
@@ -7,11 +8,13 @@ use super::memory::Memory;
 use super::place::Target;
 use super::project::{Facts, Outcome, project};
 use super::reconcile::{Times, now};
+use super::references::References;
 use super::render::Rendered;
 use super::resource::Component;
 use super::secrets::SecretReader;
 use super::source::Fetching;
 use super::stored;
+use super::variables::Variables;
 use super::wanted::Wanted;
 use crate::api::v1alpha1::{
     ComponentStatus, ImmutablePolicy, MissingNamespacesPolicy, TargetStatus,
@@ -178,31 +181,56 @@ impl<'a, C: Component> Run<'a, C> {
         }
         self.check_dependencies().await?;
         let variables = self.variables(interval).await?;
-        let fetching = Fetching {
-            fetcher: &self.context.fetcher,
-            secrets: SecretReader::of_cluster(&self.local),
-            namespace: &self.namespace,
-            interval,
-            files: None,
-            variables: &variables,
-            references: &references,
-            names: self.owner.names(),
-        };
-        let context = self.context;
-        let sources = &mut self.memory.sources;
-        let wanted = Wanted::gather(self.component, &fetching, &context.renderer, sources).await?;
-        self.status.source.clone_from(&wanted.source);
+        let mut references = references;
+        let mut wanted = self.gather(&references, &variables, interval).await?;
+        let mut step = self.see_to_release(&wanted).await?;
+        if matches!(step, Step::Again) {
+            self.memory.references = None;
+            (references, _) = self.references(interval, false).await?;
+            wanted = self.gather(&references, &variables, interval).await?;
+            step = Step::TakeOver;
+        }
+        if let Step::Stop(outcome) = step {
+            return Ok(outcome);
+        }
         let (rendered, release) = self.render(wanted, interval).await?;
         let hooks = Some(&rendered);
         self.hooks(Point::PreReconcile, hooks, &references).await?;
         let mut desired = self.prepare(&rendered, release, times.reapply).await?;
         self.apply_health_rules(&mut desired)?;
         self.record(&desired).await?;
+        if matches!(step, Step::TakeOver) {
+            self.take_release_over(&desired).await?;
+        }
         let outcome = self.settle(&desired).await?;
         if matches!(outcome, Outcome::Ready) {
             self.hooks(Point::PostReconcile, hooks, &references).await?;
         }
         Ok(outcome)
+    }
+
+    /// Fetches what is to be rendered.
+    async fn gather(
+        &mut self,
+        references: &References,
+        variables: &Variables,
+        interval: Duration,
+    ) -> Result<Wanted, ReconcileError> {
+        let fetching = Fetching {
+            fetcher: &self.context.fetcher,
+            secrets: SecretReader::of_cluster(&self.local),
+            namespace: &self.namespace,
+            interval,
+            files: None,
+            variables,
+            references,
+            names: self.owner.names(),
+        };
+        let context = self.context;
+        let sources = &mut self.memory.sources;
+        let wanted = Wanted::gather(self.component, &fetching, &context.renderer, sources).await?;
+        self.status.source.clone_from(&wanted.source);
+        Ok(wanted)
     }
 
     async fn prepare(
@@ -252,6 +280,7 @@ impl<'a, C: Component> Run<'a, C> {
                 is_upgrade: release.is_upgrade,
                 revision: release.revision,
                 hooks: self.component.runs_hooks(),
+                adopted: self.adopted_revision(),
                 policies: &policies,
                 component: &self.digest(),
                 reapply,
@@ -549,7 +578,7 @@ impl<'a, C: Component> Run<'a, C> {
     }
 
     /// Whether objects are applied on the component's own cluster.
-    fn is_local(&self) -> bool {
+    pub(super) fn is_local(&self) -> bool {
         Arc::ptr_eq(&self.target.cluster, &self.context.local)
     }
 

@@ -1,5 +1,6 @@
 //! What is to be rendered.
 
+use super::adoption::{pins_reference, with_pins};
 use super::error::ReconcileError;
 use super::memory::Sources;
 use super::render::{Renderer, failed};
@@ -67,6 +68,13 @@ impl Wanted {
         let pipeline = component
             .pipeline_with(fetching.variables)
             .map_err(|error| failed(&error))?;
+        let name = component.name_any();
+        let adopt = component.adopt();
+        let pipeline = match adopt.and_then(|adopt| pins_reference(adopt, &name)) {
+            Some(reference) => with_pins(pipeline, &reference, fetching.references)
+                .map_err(|error| failed(&error))?,
+            None => pipeline,
+        };
         let parameters = component
             .parameters_with(fetching.references)
             .map_err(|error| failed(&error))?;
@@ -99,7 +107,6 @@ impl Wanted {
             wanted.push(choose(renderer, &part, artifact)?);
         }
         memory.forget_old(started);
-        let name = component.name_any();
         let namespace = component.target_namespace();
         Ok(Self {
             parts: wanted,

@@ -30,6 +30,12 @@ const SERVER_METADATA: &[&str] = &[
     "selfLink",
 ];
 
+/// Kinds whose objects hold what cannot be made again: those that were taken over stay when the component goes.
+pub(crate) const PRECIOUS: &[(&str, &str)] = &[
+    ("", "PersistentVolumeClaim"),
+    ("apiextensions.k8s.io", "CustomResourceDefinition"),
+];
+
 /// Everything that a component wants, in the order in which it is applied.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Desired {
@@ -120,6 +126,8 @@ pub(crate) struct PrepareOptions<'a> {
     pub(crate) revision: i64,
     /// Whether hooks are wanted at all.
     pub(crate) hooks: bool,
+    /// The revision that was taken over from Helm, if one was: its hooks have run.
+    pub(crate) adopted: Option<i64>,
     /// Policies of objects that name none.
     pub(crate) policies: &'a Policies,
     /// Digest of the component: what is applied on every change of it carries it in its digest.
@@ -208,7 +216,8 @@ pub(crate) fn prepare(
         objects.push(preparation.object(item.object.clone(), &item.source, None)?);
     }
     if options.hooks {
-        for placement in hooks::place(&generated.hooks, options.is_upgrade) {
+        let hooks = hooks::after_adoption(&generated.hooks, options.revision, options.adopted);
+        for placement in hooks::place(&hooks, options.is_upgrade) {
             let object = placement.hook.object.clone();
             let source = placement.hook.source.clone();
             objects.push(preparation.object(object, &source, Some(&placement))?);
@@ -358,7 +367,10 @@ impl Preparation<'_> {
                 .or(policies.adoption)
                 .unwrap_or_default(),
             prunable: deletion == Some(DeletePolicy::Delete),
-            delete_policy: deletion.or(policies.delete).unwrap_or_default(),
+            delete_policy: deletion
+                .or(self.kept_of_release(&id))
+                .or(policies.delete)
+                .unwrap_or_default(),
             hints: annotations.hints()?,
             immutable: annotations
                 .immutable()?
@@ -385,6 +397,12 @@ impl Preparation<'_> {
             unserved,
             stage,
         })
+    }
+
+    /// What of a Helm release holds what cannot be made again stays when the component goes.
+    fn kept_of_release(&self, id: &ObjectId) -> Option<DeletePolicy> {
+        let is_precious = PRECIOUS.contains(&(id.group.as_str(), id.kind.as_str()));
+        (self.options.adopted.is_some() && is_precious).then_some(DeletePolicy::OrphanOnDelete)
     }
 
     fn digest(

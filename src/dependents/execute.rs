@@ -83,6 +83,14 @@ pub(crate) enum ExecuteError {
         #[source]
         cause: RequestError,
     },
+    /// An object cannot be taken over as it is.
+    #[error("cannot take {id} over: more than metadata would change, in {fields}")]
+    WouldChange {
+        /// The object.
+        id: Box<ObjectId>,
+        /// The fields.
+        fields: String,
+    },
     /// A definition that is to be deleted has instances of others, which would be deleted with it.
     #[error("cannot delete {id}: {instance} of somebody else still exists")]
     ForeignInstance {

@@ -6,6 +6,10 @@ use whipstaff_generator::Digest;
 
 /// Hexadecimal digits that tell one state of our fields from another.
 const DIGEST_LENGTH: usize = 16;
+/// The field manager of Helm's own command.
+const HELM: &str = "helm";
+/// The annotation that Helm marks its objects with.
+const HELM_MARK: &str = "meta.helm.sh/release-name";
 /// What the names of kubectl's field managers begin with.
 const KUBECTL: &str = "kubectl";
 
@@ -58,6 +62,38 @@ pub(super) fn absorbed(object: &Value, manager: &str, kubectl: bool) -> Vec<Valu
     }
     let others = entries(object).filter(|entry| !is_ours(entry)).cloned();
     std::iter::once(ours).chain(others).collect()
+}
+
+/// The managed fields of an object without the entries of Helm, whatever it is called there; nothing when there are none. What only
+/// Helm owned, its labels and annotations first of all, is nobody's then, and stays.
+pub(super) fn without_helm(object: &Value, us: &str) -> Option<Vec<Value>> {
+    let mark = [
+        Segment::Key("metadata"),
+        Segment::Key("annotations"),
+        Segment::Key(HELM_MARK),
+    ];
+    let marks = |entry: &Value| entry.get("fieldsV1").is_some_and(|f| owns(f, &mark));
+    let name = |entry: &Value| {
+        entry
+            .get("manager")
+            .and_then(Value::as_str)
+            .map(str::to_owned)
+    };
+    let writers = entries(object).filter(|entry| marks(entry) && !is_of(entry, us));
+    let mut managers: Vec<_> = writers.filter_map(name).collect();
+    managers.push(HELM.to_owned());
+    // Status is written by others under any name; whatever Helm wrote is in the object itself.
+    let is_helms = |entry: &&Value| {
+        let subresource = entry.get("subresource").and_then(Value::as_str);
+        subresource.is_none_or(str::is_empty)
+            && name(entry).is_some_and(|name| managers.contains(&name))
+    };
+    let all = object.pointer("/metadata/managedFields")?.as_array()?;
+    if !all.iter().any(|entry| is_helms(&entry)) {
+        return None;
+    }
+    let others = all.iter().filter(|entry| !is_helms(entry));
+    Some(others.cloned().collect())
 }
 
 /// A step on the way to a field.
@@ -190,6 +226,26 @@ mod tests {
                 kubectl: true
             }
         );
+    }
+
+    #[test]
+    fn entries_of_helm_go_by_any_name_and_those_of_others_stay() {
+        let mark = json!({"f:metadata": {"f:annotations": {"f:meta.helm.sh/release-name": {}}}});
+        let mut status = entry("helm", "Update", json!({"f:status": {}}));
+        status["subresource"] = json!("status");
+        let object = object(json!([
+            entry("us", "Apply", json!({"f:data": {}})),
+            entry("helm-controller", "Update", mark),
+            entry("helm", "Apply", json!({"f:data": {}})),
+            entry("editor", "Update", json!({"f:data": {}})),
+            status,
+        ]));
+        let left = without_helm(&object, "us").unwrap();
+        let managers: Vec<_> = left.iter().map(|entry| &entry["manager"]).collect();
+        assert_eq!(managers, ["us", "editor", "helm"]);
+        let mut object = object;
+        object["metadata"]["managedFields"] = json!(left);
+        assert_eq!(without_helm(&object, "us"), None);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! A hook that runs before an installation or upgrade becomes an object of an early wave, one that runs after becomes an object of a
 //! late wave. Hooks of one weight share a wave. Installation hooks run once; upgrade hooks run once per revision.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use whipstaff_generator::{Hook, HookDeletePolicy, HookEvent};
 
@@ -41,6 +42,29 @@ pub(crate) struct Placement {
 enum Side {
     Before,
     After,
+}
+
+/// The hooks of a component that was taken over from Helm at a revision: what was installed is not installed again, and the hooks of that
+/// revision have run.
+pub(crate) fn after_adoption(
+    hooks: &[Hook],
+    revision: i64,
+    adopted: Option<i64>,
+) -> Cow<'_, [Hook]> {
+    let Some(adopted) = adopted else {
+        return Cow::Borrowed(hooks);
+    };
+    let is_over = |event: &HookEvent| match event {
+        HookEvent::PreInstall | HookEvent::PostInstall => true,
+        HookEvent::PreUpgrade | HookEvent::PostUpgrade => revision == adopted,
+        _ => false,
+    };
+    let mut left = hooks.to_vec();
+    for hook in &mut left {
+        hook.events.retain(|event| !is_over(event));
+    }
+    left.retain(|hook| !hook.events.is_empty());
+    Cow::Owned(left)
 }
 
 /// Places the hooks that concern an installation (`is_upgrade` false) or an upgrade; others are left out.
@@ -130,6 +154,27 @@ mod tests {
         let hooks = [hook(&[HookEvent::PreUpgrade], 0)];
         assert!(place(&hooks, false).is_empty());
         assert_eq!(place(&hooks, true)[0].runs, Runs::EachRevision);
+    }
+
+    #[test]
+    fn hooks_of_a_release_that_was_taken_over_do_not_run_again() {
+        let hooks = [
+            hook(&[HookEvent::PreInstall], 0),
+            hook(&[HookEvent::PostInstall, HookEvent::PreUpgrade], 0),
+            hook(&[HookEvent::PreDelete], 0),
+        ];
+        let left = |revision, adopted| {
+            let left = after_adoption(&hooks, revision, adopted);
+            left.iter()
+                .map(|hook| hook.events.clone())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(left(3, None).len(), 3);
+        assert_eq!(left(3, Some(3)), [vec![HookEvent::PreDelete]]);
+        assert_eq!(
+            left(4, Some(3)),
+            [vec![HookEvent::PreUpgrade], vec![HookEvent::PreDelete]]
+        );
     }
 
     #[test]

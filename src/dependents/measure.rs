@@ -54,6 +54,7 @@ impl Planning {
             is_upgrade: false,
             revision: 1,
             hooks: true,
+            adopted: None,
             policies: &api::Policies::default(),
             component: "",
             reapply: Some(Duration::from_hours(1)),

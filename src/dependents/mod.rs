@@ -24,6 +24,7 @@ mod preflight;
 mod prune;
 mod references;
 mod rules;
+mod takeover;
 #[cfg(test)]
 pub(crate) use plan::{Action, Step};
 #[cfg(test)]
@@ -33,7 +34,7 @@ mod write;
 
 pub(crate) use claims::Claims;
 pub(crate) use delete_plan::plan_deletion;
-pub(crate) use desired::{Desired, PrepareError, PrepareOptions, normalise, prepare};
+pub(crate) use desired::{Desired, PRECIOUS, PrepareError, PrepareOptions, normalise, prepare};
 pub(crate) use drift::{Judgement, describe, differences, judge, over_live};
 pub(crate) use execute::{Change, ExecuteError, Executor, Outcome, namespaces, served};
 pub(crate) use fields::owned_fields;
@@ -41,9 +42,10 @@ pub(crate) use inventory::{refresh, with_desired};
 pub use measure::Planning;
 pub use names::{NameError, Names};
 pub(crate) use observe::{IfUnseen, ObserveError, Observer, Target};
-pub(crate) use ownership::{Owner, OwnerId, OwnerScope};
+pub(crate) use ownership::{OwnerId, OwnerScope};
 pub(crate) use plan::{
     Live, Observed, Plan, Policies, Reason, Refusal, RefusalCause, Waiting, plan,
 };
 pub(crate) use preflight::preflight;
 pub(crate) use prune::Pruning;
+pub(crate) use takeover::{TakeOver, Taken, changes, foreign};

@@ -121,6 +121,7 @@ pub(crate) fn options<'a>(owner: &'a OwnerId, resources: &'a Resources) -> Prepa
         is_upgrade: false,
         revision: 1,
         hooks: true,
+        adopted: None,
         policies: POLICIES,
         component: "component",
         reapply: Some(Duration::from_hours(1)),

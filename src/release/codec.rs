@@ -45,6 +45,7 @@ pub(crate) fn decode(stored: &[u8]) -> Result<Release, CodecError> {
 /// [`CodecError::Json`] when a value of it cannot be JSON.
 ///
 /// **Source**: `encodeRelease` in `pkg/storage/driver/util.go`.
+#[allow(dead_code, reason = "for handing releases back")]
 pub(crate) fn encode(release: &Release) -> Result<String, CodecError> {
     let json = serde_json::to_vec(release).map_err(|cause| CodecError::Json(Box::new(cause)))?;
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());

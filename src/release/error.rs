@@ -94,6 +94,7 @@ pub(crate) enum StorageError {
         object: String,
     },
     /// A record that is gone, or was made meanwhile.
+    #[allow(dead_code, reason = "for handing releases back")]
     #[error("{object} {problem}")]
     Overtaken {
         /// The Secret or ConfigMap.

@@ -11,14 +11,11 @@ mod history;
 mod manifest;
 mod record;
 mod storage;
+mod store;
 
-pub(crate) use codec::{decode, encode};
+pub(crate) use codec::decode;
 pub(crate) use error::{CodecError, ManifestError, StorageError};
 pub(crate) use history::{History, NotAdoptable, Present};
-pub(crate) use manifest::{StoredDocument, stored_documents, stored_objects};
-pub(crate) use record::{
-    ApplyMethod, Execution, Info, Release, Status, StoredChart, StoredFile, StoredHook,
-};
-pub(crate) use storage::{
-    Driver, Head, OWNER_LABEL, Record, ReleaseName, SYSTEM_LABELS, Storage, record_name,
-};
+pub(crate) use manifest::stored_objects;
+pub(crate) use record::{ApplyMethod, Release, Status, StoredChart};
+pub(crate) use storage::{Driver, Head, OWNER_LABEL, Record, ReleaseName, Storage, record_name};

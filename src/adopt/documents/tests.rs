@@ -85,12 +85,12 @@ fn random_values_are_pinned_to_those_of_the_release_even_if_equal_now() {
         json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"},
             "stringData": {"password": password, "flag": same, "user": "u"}})
     };
-    let manifest = "---\napiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: {password: old, flag: y, user: u}\n";
+    let manifest = "---\napiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: {password: old, flag: same, user: u}\n";
     let renderings = Renderings {
-        base: generated(&[secret("one", "y")]),
+        base: generated(&[secret("one", "same")]),
         random: vec![
-            generated(&[secret("two", "y")]),
-            generated(&[secret("three", "n")]),
+            generated(&[secret("two", "same")]),
+            generated(&[secret("three", "other")]),
         ],
         ..Renderings::default()
     };
@@ -102,7 +102,7 @@ fn random_values_are_pinned_to_those_of_the_release_even_if_equal_now() {
     assert_eq!(verdicts(&documents), [("s", &Verdict::Pinned(pinned))]);
     let wanted = documents.all[0].wanted.as_ref().unwrap();
     assert_eq!(wanted["data"]["password"], "b2xk");
-    let mut again = generated(&[secret("four", "n")]);
+    let mut again = generated(&[secret("four", "other")]);
     let context = whipstaff_generator::TransformContext::new("apps", "web");
     use whipstaff_generator::Transformer as _;
     documents

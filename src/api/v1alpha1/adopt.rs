@@ -105,6 +105,8 @@ pub struct AdoptionStatus {
     pub name: String,
     /// The revision that its objects come from.
     pub revision: i64,
+    /// The revision that they are rendered as: another one after a rollback.
+    pub rendered_revision: i64,
     /// How far it is.
     pub phase: AdoptionPhase,
     /// Digest of the proof, which an approval names.

@@ -8,14 +8,14 @@ const MAX_DIFFERENCES: usize = 200;
 const MAX_DEPTH: usize = 64;
 
 /// JSON pointers to where two values differ, as deep as both have something; a list of another length differs as a whole.
-pub(super) fn differing(one: &Value, other: &Value) -> Vec<String> {
+pub(crate) fn differing(one: &Value, other: &Value) -> Vec<String> {
     let mut found = Vec::new();
     walk(Some(one), Some(other), &mut String::new(), 0, &mut found);
     found
 }
 
 /// Whether one pointer is above another, or the same.
-pub(super) fn covers(above: &str, below: &str) -> bool {
+pub(crate) fn covers(above: &str, below: &str) -> bool {
     below
         .strip_prefix(above)
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
