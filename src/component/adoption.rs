@@ -19,7 +19,7 @@ use crate::api::v1alpha1::{
     PendingRevision,
 };
 use crate::cluster::{Resource, Versions, WatchedQuestion};
-use crate::dependents::{Desired, TakeOver, Taken};
+use crate::dependents::{Desired, ExecuteError, TakeOver, Taken};
 use crate::events::Notice;
 use crate::release::{Driver, Head, History, OWNER_LABEL, ReleaseName, Status, Storage};
 use futures::{StreamExt as _, stream};
@@ -117,7 +117,13 @@ impl<C: Component> Run<'_, C> {
         release: &ReleaseName,
         status: &AdoptionStatus,
     ) -> Result<bool, ReconcileError> {
+        let changes = self.context.release_watches.changes(&self.component_name());
+        let is_known = self.is_local() && self.memory.release_changes == Some(changes);
+        if is_known && status.later_revision.is_none() {
+            return Ok(true);
+        }
         let history = self.history(release).await?;
+        self.memory.release_changes = Some(changes);
         let last = history
             .last()
             .filter(|last| last.revision > status.revision);
@@ -308,14 +314,16 @@ impl<C: Component> Run<'_, C> {
         let pins = &proof.documents.pins;
         let makes_pins = adopt.pinned.is_none() && !pins.is_empty();
         let name = pins_secret_name(&self.component.name_any());
-        if let Some(adoption) = &mut self.status.adoption {
-            adoption.phase = AdoptionPhase::Adopting;
-            if makes_pins {
+        if makes_pins {
+            if let Some(adoption) = &mut self.status.adoption {
                 adoption.pinned_secret = Some(name.clone());
             }
-        }
-        if makes_pins {
+            // Deletion must know of it.
+            self.save_as_applying().await?;
             self.write_pins(&name, pins).await?;
+        }
+        if let Some(adoption) = &mut self.status.adoption {
+            adoption.phase = AdoptionPhase::Adopting;
         }
         self.status.revision = Some(adoptable.rendering().revision);
         self.save_as_applying().await?;
@@ -458,6 +466,12 @@ impl<C: Component> Run<'_, C> {
             }
         }
         if let Some(error) = failure {
+            if let (ExecuteError::WouldChange { .. }, Some(adoption)) =
+                (&error, &mut self.status.adoption)
+            {
+                // What was proved does not hold any more.
+                adoption.phase = AdoptionPhase::Verifying;
+            }
             return Err(error.into());
         }
         if let Some(adoption) = &mut self.status.adoption {

@@ -52,6 +52,8 @@ pub(crate) struct Memory {
     pub(crate) corrections: Corrections,
     /// What somebody did to objects that will be put right.
     pub(crate) judged: HashMap<ObjectId, Judged>,
+    /// How often the watch had told of changes of the release's records when they were looked at.
+    pub(crate) release_changes: Option<u64>,
     /// When there may be something to do although nothing has changed.
     pub(crate) next_look: Option<Instant>,
     /// Failures in a row.
@@ -77,6 +79,7 @@ impl Memory {
         self.sources = Sources::default();
         self.rendered = None;
         self.asked = None;
+        self.release_changes = None;
         self.live.clear();
         self.judged.clear();
     }
