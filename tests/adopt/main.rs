@@ -9,6 +9,7 @@
 mod command;
 mod fleet;
 mod history;
+mod killed;
 mod takeover;
 #[allow(dead_code, reason = "shared with the tests of reconciliation")]
 #[path = "../reconcile/world.rs"]
