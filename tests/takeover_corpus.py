@@ -13,14 +13,12 @@ taken over without a change.
 import argparse
 import concurrent.futures
 import http.server
-import io
 import json
 import os
 import re
 import ssl
 import subprocess
 import sys
-import tarfile
 import tempfile
 import threading
 import time
@@ -80,7 +78,9 @@ class Cluster:
                 if name.startswith(("sh.helm.release", "whipstaff-", "kube-root-ca")) or name.endswith("-values"):
                     continue
                 contents = json.dumps([item.get(field) for field in CONTENTS], sort_keys=True)
-                found[plural, name] = (metadata["uid"], metadata.get("generation"), contents)
+                # A Deployment counts changes of its annotations, too.
+                generation = None if plural == "deployments" else metadata.get("generation")
+                found[plural, name] = (metadata["uid"], generation, contents)
         return found
 
 
@@ -111,11 +111,11 @@ def settled(cluster, namespace):
     return last
 
 
-def packed(folder, name):
-    out = io.BytesIO()
-    with tarfile.open(fileobj=out, mode="w:gz") as archive:
-        archive.add(folder, arcname=name)
-    return out.getvalue()
+def packed(program, folder, scratch, environment):
+    with tempfile.TemporaryDirectory(dir=scratch) as target:
+        subprocess.run([program, "package", folder, "-d", target], check=True, capture_output=True, env=environment)
+        with open(os.path.join(target, os.listdir(target)[0]), "rb") as archive:
+            return archive.read()
 
 
 def take_over(cluster, options, chart, number, helm):
@@ -132,7 +132,7 @@ def take_over(cluster, options, chart, number, helm):
     if ran.returncode != 0:
         return "not installed", ran.stderr.strip().splitlines()[-1][:160] if ran.stderr.strip() else ""
     before = settled(cluster, namespace)
-    options.files[f"/{chart}.tgz"] = packed(folder, chart)
+    options.files[f"/{chart}.tgz"] = packed(program, folder, options.scratch, environment)
     url = f"http://127.0.0.1:{options.port}/{chart}.tgz"
     base = [options.whipstaff, "adopt", "r", "-n", namespace, "--kubeconfig", cluster.kubeconfig]
     proof = subprocess.run(base + ["--chart", url], capture_output=True, text=True)
@@ -218,7 +218,7 @@ def main():
                     for (_, chart), run in zip(part, runs):
                         try:
                             outcome, detail = run.result()
-                        except (OSError, ValueError, KeyError) as error:
+                        except (OSError, ValueError, KeyError, subprocess.CalledProcessError) as error:
                             outcome, detail = "failed", repr(error)[:300]
                         counts[outcome] = counts.get(outcome, 0) + 1
                         adopted += outcome == "adopted"

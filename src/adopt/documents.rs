@@ -49,6 +49,8 @@ pub(crate) enum Verdict {
     Different(Vec<String>),
     /// The release has it, and the chart does not.
     Missing,
+    /// The release has it, and the chart leaves it out because templates see that it is there: it is left alone.
+    LeftOut,
     /// The chart has it, and the release does not.
     Extra,
     /// It is a definition of the chart's `crds` folder, which Helm does not count among the release's objects.
@@ -58,7 +60,10 @@ pub(crate) enum Verdict {
 impl Verdict {
     /// Whether what is rendered, with pinned values, is what the release has.
     pub(crate) fn is_equal(&self) -> bool {
-        matches!(self, Self::Equal | Self::Pinned(_) | Self::Definition)
+        matches!(
+            self,
+            Self::Equal | Self::Pinned(_) | Self::LeftOut | Self::Definition
+        )
     }
 }
 
@@ -180,14 +185,19 @@ pub(crate) fn compare(
         });
     }
     let missing = stored.iter().filter(|(id, _)| !rendered.contains_key(*id));
-    documents
-        .all
-        .extend(missing.map(|(id, (_, source))| Document {
-            id: id.clone(),
-            source: source.clone(),
-            verdict: Verdict::Missing,
-            wanted: None,
-        }));
+    let blind = renderings.blind.as_ref();
+    let blind = blind.map(|blind| scope.by_id(&blind.objects, &mut Vec::new()));
+    let blind = blind.unwrap_or_default();
+    let all = &mut documents.all;
+    all.extend(missing.map(|(id, (value, source))| Document {
+        id: id.clone(),
+        source: source.clone(),
+        verdict: match blind.get(id) {
+            Some((other, _)) if other == value => Verdict::LeftOut,
+            _ => Verdict::Missing,
+        },
+        wanted: None,
+    }));
     documents.all.sort_by(|a, b| a.id.cmp(&b.id));
     documents.hooks = hooks(release, scope)?;
     Ok(documents)

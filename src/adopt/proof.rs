@@ -80,7 +80,7 @@ impl Proof {
         };
         Counts {
             documents: of(&|verdict| !matches!(verdict, Verdict::Extra | Verdict::Definition)),
-            equal: of(&|verdict| *verdict == Verdict::Equal),
+            equal: of(&|verdict| matches!(verdict, Verdict::Equal | Verdict::LeftOut)),
             pinned: of(&|verdict| matches!(verdict, Verdict::Pinned(_))),
             different: of(&|verdict| !verdict.is_equal()),
             drifted: self.live.iter().filter(|l| !l.drifted.is_empty()).count(),
@@ -226,6 +226,12 @@ impl Proof {
                 }
                 Verdict::Missing => {
                     let _ = writeln!(text, "  {id} is NOT RENDERED: it would be left alone");
+                }
+                Verdict::LeftOut => {
+                    let _ = writeln!(
+                        text,
+                        "  {id} is left out by the chart because it is there: it is left alone"
+                    );
                 }
                 Verdict::Extra => {
                     let _ = writeln!(text, "  {id} is NOT IN THE RELEASE: it is new");

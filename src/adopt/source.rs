@@ -4,7 +4,7 @@ use crate::release::{Release, StoredChart};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use whipstaff_generator::{FileTree, yaml};
-use whipstaff_helm::{Chart, Dialect, load};
+use whipstaff_helm::{Chart, Dialect, load, without_ignored};
 
 /// Most mismatches of a chart that are told.
 const MAX_TOLD: usize = 10;
@@ -115,9 +115,10 @@ pub(crate) fn check_chart(
     given: &FileTree,
     dialect: Dialect,
 ) -> Result<(), SourceProblem> {
-    let chart = load(given, dialect).map_err(|error| SourceProblem::Unreadable {
-        problem: error.to_string(),
-    })?;
+    let unreadable = |problem| SourceProblem::Unreadable { problem };
+    // What a chart ignores is not in a record that was made from its folder.
+    let given = without_ignored(given).map_err(|error| unreadable(error.to_string()))?;
+    let chart = load(&given, dialect).map_err(|error| unreadable(error.to_string()))?;
     let mut mismatches = Vec::new();
     let mut compare = |what: &str, stored: &str, given: &str| {
         if stored != given {

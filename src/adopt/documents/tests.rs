@@ -128,6 +128,17 @@ fn what_is_looked_up_is_pinned_only_where_it_differs() {
 }
 
 #[test]
+fn what_is_left_out_because_it_is_there_is_left_alone() {
+    let manifest = "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {k: v}\n";
+    let renderings = Renderings {
+        blind: Some(generated(&[map("a", json!({"k": "v"}))])),
+        ..Renderings::default()
+    };
+    let documents = found(manifest, &renderings);
+    assert_eq!(verdicts(&documents), [("a", &Verdict::LeftOut)]);
+}
+
+#[test]
 fn random_fields_beside_a_real_difference_do_not_hide_it() {
     let manifest =
         "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {r: old, k: v}\n";
