@@ -7,6 +7,8 @@ mod error;
 mod live;
 mod pins;
 mod proof;
+#[cfg(test)]
+mod recorded;
 mod rendering;
 mod source;
 mod verify;

@@ -14,6 +14,8 @@ mod storage;
 mod store;
 
 pub(crate) use codec::decode;
+#[cfg(test)]
+pub(crate) use codec::encode;
 pub(crate) use error::{CodecError, ManifestError, StorageError};
 pub(crate) use history::{History, NotAdoptable, Present};
 pub(crate) use manifest::stored_objects;
