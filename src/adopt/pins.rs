@@ -59,24 +59,18 @@ impl Pins {
 
     /// Adds a value.
     pub(crate) fn pin(&mut self, id: &ObjectId, pointer: &str, value: Value) {
-        let known = self.objects.iter_mut().find(|object| object.is(id));
-        let object = match known {
-            Some(object) => object,
-            None => {
-                self.objects.push(PinnedObject {
-                    group: id.group.clone(),
-                    kind: id.kind.clone(),
-                    namespace: id.namespace.clone(),
-                    name: id.name.clone(),
-                    fields: BTreeMap::new(),
-                });
-                let Some(object) = self.objects.last_mut() else {
-                    return;
-                };
-                object
-            }
-        };
-        object.fields.insert(pointer.to_owned(), value);
+        let mut objects = self.objects.iter_mut();
+        if let Some(object) = objects.find(|object| object.is(id)) {
+            object.fields.insert(pointer.to_owned(), value);
+            return;
+        }
+        self.objects.push(PinnedObject {
+            group: id.group.clone(),
+            kind: id.kind.clone(),
+            namespace: id.namespace.clone(),
+            name: id.name.clone(),
+            fields: BTreeMap::from([(pointer.to_owned(), value)]),
+        });
     }
 
     /// The values as a Secret holds them.

@@ -7,6 +7,7 @@ use super::source::{chart_files, missing_charts};
 use crate::cluster::Resources;
 use crate::release::{ApplyMethod, Release, Status, decode, encode};
 use serde_json::json;
+use std::collections::BTreeSet;
 use std::path::Path;
 use whipstaff_generator::{Capabilities, Generator as _, Input, LookupSnapshot};
 use whipstaff_helm::{Dialect, HelmGenerator};
@@ -58,7 +59,7 @@ fn stored_charts_render_to_what_is_stored() {
         let prepared = HelmGenerator.prepare(&chart, &options).unwrap();
         let capabilities = Capabilities {
             kube_version: "v1.34.0".parse().unwrap(),
-            api_versions: Default::default(),
+            api_versions: BTreeSet::new(),
         };
         let lookups = LookupSnapshot::new();
         let (namespace, config) = (&release.namespace, &release.config);

@@ -182,6 +182,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
+    #[expect(clippy::needless_pass_by_value, reason = "calls are shorter so")]
     fn release(dependencies: Value, manifest: &str) -> Release {
         serde_json::from_value(json!({
             "name": "web", "manifest": manifest,

@@ -79,7 +79,7 @@ impl Adoptable {
     /// What `now` answered, about.
     pub(crate) fn deployed_at(&self) -> i64 {
         let deployed = self.record.release.info.deployed_at();
-        deployed.map_or(0, |time| time.as_second())
+        deployed.map_or(0, jiff::Timestamp::as_second)
     }
 }
 

@@ -20,6 +20,8 @@ use std::fs;
 use std::path::PathBuf;
 use whipstaff_generator::{FileTree, Limits, yaml};
 
+/// What stands for standard output.
+const STANDARD_OUTPUT: &str = "-";
 /// Name under which `--apply` applies.
 const MANAGER: &str = "whipstaff-cli";
 
@@ -48,8 +50,8 @@ pub(super) struct AdoptArguments {
     #[arg(long)]
     pending: bool,
     /// Write the Component and its Secrets into a folder, or to standard output when none is named
-    #[arg(long, value_name = "FOLDER", num_args = 0..=1, require_equals = false)]
-    write: Option<Option<PathBuf>>,
+    #[arg(long, value_name = "FOLDER", num_args = 0..=1, default_missing_value = STANDARD_OUTPUT)]
+    write: Option<PathBuf>,
     /// Apply the Component and its Secrets
     #[arg(long)]
     apply: bool,
@@ -73,7 +75,10 @@ pub(super) fn run(arguments: &AdoptArguments) -> Result<()> {
         let cluster = Cluster::new(config, arguments.namespace.clone()).await?;
         let adoption = arguments.prove(&cluster).await?;
         let text = adoption.proof.text();
-        if matches!(arguments.write, Some(None)) {
+        let folder = arguments.write.as_ref();
+        let folder = folder.filter(|folder| folder.as_os_str() != STANDARD_OUTPUT);
+        let prints = arguments.write.is_some() && folder.is_none();
+        if prints {
             // Manifests go to standard output.
             write_error(text.trim_end());
         } else {
@@ -86,9 +91,9 @@ pub(super) fn run(arguments: &AdoptArguments) -> Result<()> {
             bail!("taking the release over would change something, or could not be proved");
         }
         let manifests = adoption.manifests(arguments)?;
-        match &arguments.write {
-            Some(Some(folder)) => write_files(folder, &manifests)?,
-            Some(None) => write_out(&documents(&manifests))?,
+        match folder {
+            Some(folder) => write_files(folder, &manifests)?,
+            None if prints => write_out(&documents(&manifests))?,
             None => {}
         }
         if arguments.apply {

@@ -42,7 +42,7 @@ const PARALLEL_WRITES: usize = 8;
 pub(super) enum Step {
     /// There is none, or it is ours: the run goes on as always.
     GoOn,
-    /// Values were pinned, and what is wanted must be gathered again.
+    /// Values were pinned, or are not any more: what is wanted must be gathered, and looked at, again.
     Again,
     /// Its objects are to be taken over before anything is applied.
     TakeOver,
@@ -98,16 +98,19 @@ impl<C: Component> Run<'_, C> {
         let known = self.status.adoption.clone();
         let known =
             known.filter(|k| (&k.namespace, &k.name) == (&release.namespace, &release.name));
-        match known {
-            Some(status) if status.phase == AdoptionPhase::Adopted => {
-                if self.heed_later(spec, &release, &status).await? {
-                    return Ok(Step::GoOn);
+        let phase = known.as_ref().map(|known| known.phase);
+        match (known, phase) {
+            (Some(status), Some(AdoptionPhase::Adopted)) => {
+                let is_ours = self.heed_later(spec, &release, &status).await?;
+                if is_ours {
+                    Ok(Step::GoOn)
+                } else {
+                    self.follow().await
                 }
             }
-            Some(status) if status.phase == AdoptionPhase::Adopting => return Ok(Step::TakeOver),
-            _ => {}
+            (_, Some(AdoptionPhase::Adopting)) => Ok(Step::TakeOver),
+            _ => self.verify(wanted, &adopt, spec, &release).await,
         }
-        self.verify(wanted, &adopt, spec, &release).await
     }
 
     /// Looks for revisions that somebody made since. False when the release has to be verified again.
@@ -157,9 +160,20 @@ impl<C: Component> Run<'_, C> {
         }
         match policy {
             LaterRevisions::Report => Ok(true),
-            LaterRevisions::Refuse => Err(error.into()),
-            LaterRevisions::Follow => Ok(last.status != Status::Deployed),
+            LaterRevisions::Follow if last.status == Status::Deployed => Ok(false),
+            // What Helm is about to change must not be put right meanwhile.
+            LaterRevisions::Refuse | LaterRevisions::Follow => Err(error.into()),
         }
+    }
+
+    /// Begins anew with a revision that somebody made. What was pinned are the values of the one before.
+    async fn follow(&mut self) -> Result<Step, ReconcileError> {
+        self.remove_pins().await?;
+        if let Some(adoption) = &mut self.status.adoption {
+            adoption.phase = AdoptionPhase::Verifying;
+            adoption.pinned_secret = None;
+        }
+        Ok(Step::Again)
     }
 
     /// The revisions of the release; from then on a watch tells of others.
@@ -213,6 +227,11 @@ impl<C: Component> Run<'_, C> {
         let adoptable = Adoptable::of(&storage, &history, pending).await?;
         self.check_claim(release, &adoptable).await?;
         let proof = self.prove(wanted, &adoptable).await?;
+        // The API server may quote what it refuses.
+        let told = self
+            .memory
+            .masks()
+            .fold(proof.told(), |told, mask| mask.apply(&told));
         let digest = proof.digest().to_string();
         let identical = proof.is_identical();
         let key = self.owner.names().key(APPROVE);
@@ -227,19 +246,17 @@ impl<C: Component> Run<'_, C> {
             phase: AdoptionPhase::ReadyToAdopt,
             digest,
             identical,
-            message: proof.told(),
+            message: told.clone(),
             later_revision: None,
             pinned_secret: before.and_then(|before| before.pinned_secret),
             objects: None,
             adopted_at: None,
         });
         if is_approved {
-            return self.begin(adopt, &adoptable, &proof).await;
+            return self.begin(adopt, &adoptable, &proof, &told).await;
         }
-        let message = format!(
-            "{}; the annotation `{key}` with the digest of the proof approves that",
-            proof.told()
-        );
+        let message =
+            format!("{told}; the annotation `{key}` with the digest of the proof approves that");
         Ok(Step::Stop(Outcome::AwaitingApproval(message)))
     }
 
@@ -309,6 +326,7 @@ impl<C: Component> Run<'_, C> {
         adopt: &Adopt,
         adoptable: &Adoptable,
         proof: &Proof,
+        told: &str,
     ) -> Result<Step, ReconcileError> {
         self.claim_release(adoptable).await?;
         let pins = &proof.documents.pins;
@@ -327,18 +345,10 @@ impl<C: Component> Run<'_, C> {
         }
         self.status.revision = Some(adoptable.rendering().revision);
         self.save_as_applying().await?;
-        let note = format!(
-            "taking the release `{}` over: {}",
-            proof.release,
-            proof.told()
-        );
+        let note = format!("taking the release `{}` over: {told}", proof.release);
         self.tell_adoption("Adopting", EventType::Normal, &note)
             .await;
-        Ok(if makes_pins {
-            Step::Again
-        } else {
-            Step::TakeOver
-        })
+        Ok(Step::Again)
     }
 
     /// Marks the record, on condition that it still is what was verified: of two components, one is refused.

@@ -33,6 +33,9 @@ use whipstaff_generator::{Digest, ObjectId, Release};
 
 /// Most rounds of observing, planning and executing in one run.
 pub(super) const MAX_ROUNDS: usize = 200;
+/// How often what is wanted is gathered in one run because a release is taken over: once without the values that were pinned to another
+/// revision, and once with those of this one.
+const MAX_GATHERINGS: usize = 2;
 /// Annotation of a component, after the reconciler's name: a new value asks for a run that remembers nothing.
 const RECONCILE_AT: &str = "reconcile-at";
 
@@ -183,15 +186,22 @@ impl<'a, C: Component> Run<'a, C> {
         let variables = self.variables(interval).await?;
         let mut references = references;
         let mut wanted = self.gather(&references, &variables, interval).await?;
-        let mut step = self.see_to_release(&wanted).await?;
-        if matches!(step, Step::Again) {
+        // On the heap: few components take anything over.
+        let mut step = Box::pin(self.see_to_release(&wanted)).await?;
+        for _ in 0..MAX_GATHERINGS {
+            if !matches!(step, Step::Again) {
+                break;
+            }
             self.memory.references = None;
             (references, _) = self.references(interval, false).await?;
             wanted = self.gather(&references, &variables, interval).await?;
-            step = Step::TakeOver;
+            step = Box::pin(self.see_to_release(&wanted)).await?;
         }
-        if let Step::Stop(outcome) = step {
-            return Ok(outcome);
+        match step {
+            Step::Stop(outcome) => return Ok(outcome),
+            // It is taken up in the next run, where this one left it.
+            Step::Again => return Err(ReconcileError::Overtaken),
+            Step::GoOn | Step::TakeOver => {}
         }
         let (rendered, release) = self.render(wanted, interval).await?;
         let hooks = Some(&rendered);
@@ -200,7 +210,7 @@ impl<'a, C: Component> Run<'a, C> {
         self.apply_health_rules(&mut desired)?;
         self.record(&desired).await?;
         if matches!(step, Step::TakeOver) {
-            self.take_release_over(&desired).await?;
+            Box::pin(self.take_release_over(&desired)).await?;
         }
         let outcome = self.settle(&desired).await?;
         if matches!(outcome, Outcome::Ready) {

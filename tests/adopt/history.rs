@@ -3,6 +3,7 @@ use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use kube::ResourceExt;
 use kube::api::{ObjectMeta, PostParams};
 use serde_json::json;
+use whipstaff::api::v1alpha1::AdoptionPhase;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn deployed_revision_counts_among_failed_ones() {
@@ -74,6 +75,27 @@ async fn pending_revision_is_waited_for_or_passed_over_by_choice() {
     fleet.component("adopted", pending).await;
     let component = fleet.adopted("adopted").await;
     assert_eq!(adoption(&component).unwrap().revision, 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn later_revision_is_followed_by_choice_with_the_values_that_it_made() {
+    let fleet = Fleet::install("follow", Maker::Helm4Client).await;
+    let follow = json!({"adopt": {"helmRelease": {"approval": "AutomaticIfIdentical", "laterRevisions": "Follow"}}});
+    fleet.component("adopted", follow).await;
+    fleet.adopted("adopted").await;
+    let password = fleet.secret(NAME, "password").await;
+    let values = ["--set", "given=hunter22"];
+    fleet.helm_with_chart("upgrade", &values).await.unwrap();
+    let followed = |c: &whipstaff::api::v1alpha1::Component| {
+        adoption(c).is_some_and(|a| a.revision == 2 && a.phase == AdoptionPhase::Adopted)
+    };
+    fleet.world.wait("adopted", followed).await;
+    fleet.world.ready("adopted").await;
+    assert_ne!(
+        fleet.secret(NAME, "password").await,
+        password,
+        "Helm made another one"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -128,6 +128,8 @@ fn line_of(content: &[u8], document: &[u8]) -> usize {
     1 + memchr::memchr_iter(b'\n', before).count()
 }
 
+/// The value of a manifest is that of its text with a line break behind it: Helm puts one there when it joins manifests, and applies what
+/// is joined. Block scalars at the end of a document show it.
 fn classify(
     path: &str,
     content: &Bytes,
@@ -141,7 +143,7 @@ fn classify(
         cause: Box::new(cause),
     };
     let value = match values {
-        Values::Wanted => yaml::from_slice(document),
+        Values::Wanted => yaml::from_slice(&[document, b"\n"].concat()),
         Values::Unwanted => yaml::fields_from_slice(document, HEAD),
     };
     let mut value = value.map_err(yaml_error)?;
@@ -165,6 +167,11 @@ fn classify(
         sorted.manifests.push(manifest);
         return Ok(());
     };
+    let mut manifest = manifest;
+    if values == Values::Wanted && document.ends_with(b"\n") {
+        // Hooks are applied one by one, and only what does not end in a line break gets one.
+        manifest.value = yaml::from_slice(document).map_err(yaml_error)?;
+    }
     let Some(events) = hook.split(',').map(event).collect() else {
         sorted.warnings.push(format!(
             "{path}: a document with the unknown hook {hook:?} is left out"
@@ -281,6 +288,34 @@ mod tests {
                 ("c/templates/a.yaml", ""),
             ]
         );
+    }
+
+    #[test]
+    fn texts_at_the_end_of_a_document_have_the_line_break_that_helm_puts_there() {
+        let text = |document: &str, dialect| {
+            let files = RenderedFiles::from([(
+                "c/templates/a.yaml".to_owned(),
+                document.as_bytes().to_vec(),
+            )]);
+            let sorted = sort_manifests(files, dialect, Values::Wanted).unwrap();
+            let hooks = sorted.hooks.into_iter().map(|hook| hook.manifest);
+            let mut all = sorted.manifests.into_iter().chain(hooks);
+            all.next().unwrap().value["x"].as_str().unwrap().to_owned()
+        };
+        let hook = "metadata: {annotations: {helm.sh/hook: pre-install}}\n";
+        for (document, dialect, expected) in [
+            ("x: |\n  text", Dialect::V3, "text\n"),
+            ("x: |\n  text\n", Dialect::V3, "text\n"),
+            ("x: |+\n  text\n\n", Dialect::V3, "text\n"),
+            ("x: |+\n  text\n\n", Dialect::V4_3, "text\n\n\n"),
+            ("x: |-\n  text\n", Dialect::V4_3, "text"),
+        ] {
+            assert_eq!(text(document, dialect), expected, "{document:?}");
+        }
+        let kept = format!("{hook}x: |+\n  text\n\n");
+        assert_eq!(text(&kept, Dialect::V4_3), "text\n\n");
+        let cut = format!("{hook}x: |\n  text");
+        assert_eq!(text(&cut, Dialect::V4_3), "text\n");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 use super::*;
 use crate::cluster::Resource;
 use serde_json::json;
+use whipstaff_generator::Transformer as _;
 
 fn resources() -> Resources {
     let kinds = [
@@ -45,6 +46,7 @@ fn verdicts(documents: &Documents) -> Vec<(&str, &Verdict)> {
     all.map(|d| (d.id.name.as_str(), &d.verdict)).collect()
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "calls are shorter so")]
 fn map(name: &str, data: Value) -> Value {
     json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": data})
 }
@@ -104,7 +106,6 @@ fn random_values_are_pinned_to_those_of_the_release_even_if_equal_now() {
     assert_eq!(wanted["data"]["password"], "b2xk");
     let mut again = generated(&[secret("four", "other")]);
     let context = whipstaff_generator::TransformContext::new("apps", "web");
-    use whipstaff_generator::Transformer as _;
     documents
         .pins
         .transform(&mut again.objects, &context)
