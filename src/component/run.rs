@@ -185,7 +185,7 @@ impl<'a, C: Component> Run<'a, C> {
         self.check_dependencies().await?;
         let variables = self.variables(interval).await?;
         let mut references = references;
-        let mut wanted = self.gather(&references, &variables, interval).await?;
+        let mut wanted = Box::pin(self.gather(&references, &variables, interval)).await?;
         // On the heap: few components take anything over.
         let mut step = Box::pin(self.see_to_release(&wanted)).await?;
         for _ in 0..MAX_GATHERINGS {
@@ -194,7 +194,7 @@ impl<'a, C: Component> Run<'a, C> {
             }
             self.memory.references = None;
             (references, _) = self.references(interval, false).await?;
-            wanted = self.gather(&references, &variables, interval).await?;
+            wanted = Box::pin(self.gather(&references, &variables, interval)).await?;
             step = Box::pin(self.see_to_release(&wanted)).await?;
         }
         match step {
