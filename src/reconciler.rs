@@ -6,7 +6,7 @@ use crate::component::{
     Cluster, Clusters, Component, Context, Defaults, Graph, HookContext, HookError, Hooks,
     Identities, Memories, NamedClient, Point, Renderer, reconcile,
 };
-use crate::dependents::{Names, OwnerScope};
+use crate::dependents::{ClaimBook, Claims, Names, OwnerScope};
 use crate::events::Events;
 use crate::metrics::Metrics;
 use crate::operator::{
@@ -246,11 +246,17 @@ impl<C: Component> Reconciler<C> {
             shared.identities.clone(),
             shared.discovery.clone(),
             shared.watches(&owners, wake),
+            Claims::new(&shared.claims, "", wake.clone()),
             wake,
         );
         Ok(Context {
             local: Arc::new(local),
-            clusters: Clusters::new(owners.clone(), wake.clone(), shared.metrics.clone()),
+            clusters: Clusters::new(
+                owners.clone(),
+                shared.claims.clone(),
+                wake.clone(),
+                shared.metrics.clone(),
+            ),
             defaults: self.defaults,
             graph: shared.graph.clone(),
             variable_watches: LookupWatches::new(wake.clone()),
@@ -306,6 +312,7 @@ pub(crate) struct Shared {
     identities: Identities,
     discovery: Discovery,
     graph: Graph,
+    claims: ClaimBook,
     metrics: Metrics,
     /// Watches of dependents by the name of the reconciler: it is in the label that they select by.
     watches: Mutex<HashMap<String, Watches>>,
@@ -326,6 +333,7 @@ impl Shared {
             identities: Identities::new(config, client.clone(), flow),
             discovery: Discovery::new(client.clone()),
             graph: Graph::default(),
+            claims: ClaimBook::default(),
             metrics,
             watches: Mutex::default(),
             cluster: cluster.uid().unwrap_or_default(),

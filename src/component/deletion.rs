@@ -6,6 +6,9 @@ use super::project::Outcome;
 use super::resource::Component;
 use super::run::Run;
 use super::{seed, stored};
+use crate::api::v1alpha1::InventoryItem;
+use crate::class::Class;
+use crate::cluster::{Resource, Seen};
 use crate::dependents::{Desired, plan_deletion};
 use kube::ResourceExt;
 use std::collections::HashSet;
@@ -29,7 +32,12 @@ async fn take_away<C: Component>(
     interval: Duration,
 ) -> Result<Outcome, ReconcileError> {
     run.heed_request();
-    let (references, kubeconfig) = run.references(interval, true).await?;
+    let (references, kubeconfig) = match run.references(interval, true).await {
+        Err(error) if run.hooks.is_empty() && run.may_let_go(&error, is_unneeded) => {
+            return Ok(run.let_go(&error));
+        }
+        other => other?,
+    };
     run.connect(kubeconfig).await?;
     run.hooks(Point::PostRead, None, &references).await?;
     run.check_dependants()?;
@@ -75,14 +83,66 @@ async fn delete_objects<C: Component>(run: &mut Run<'_, C>) -> Result<Outcome, R
         // Before the first deletion: what runs the instances of others must go on running as long as they exist.
         if !std::mem::replace(&mut checked, true) {
             let inventory = &run.status.inventory;
-            run.executor().check_foreign(inventory, types).await?;
+            let checked = run.executor().check_foreign(inventory, types).await;
+            match checked.map_err(ReconcileError::from) {
+                Err(error) if run.may_let_go(&error, stays) => return Ok(run.let_go(&error)),
+                other => other?,
+            }
         }
         let (changes, result) = run.execute(&plan, &nothing).await;
         run.learn(&changes, &mut observed, &mut HashSet::new());
         run.finish(&nothing, &observed, &changes, &plan);
-        result?;
+        run.tell_occupied(&changes).await;
+        match result {
+            Err(error) if run.may_let_go(&error, stays) => return Ok(run.let_go(&error)),
+            other => other?,
+        }
     }
     Err(ReconcileError::Rounds { rounds: MAX_ROUNDS })
+}
+
+/// Whether an object stays when its component goes.
+fn stays(item: &InventoryItem) -> bool {
+    item.delete_policy.orphans_on_delete()
+}
+
+/// Whether an object stays, or was never applied as far as is recorded.
+fn is_unneeded(item: &InventoryItem) -> bool {
+    stays(item) || item.digest.is_empty()
+}
+
+impl<C: Component> Run<'_, C> {
+    /// Whether nothing would be lost if an object were never looked at again when the component is deleted: it was never applied, as
+    /// far as anybody knows, or it stays anyway.
+    pub(super) fn is_dispensable(&self, item: &InventoryItem, resource: &Resource) -> bool {
+        if self.component.meta().deletion_timestamp.is_none() {
+            return false;
+        }
+        let watches = &self.target.cluster.watches;
+        let is_seen = || {
+            matches!(
+                watches.seen(resource, &item.namespace, &item.name),
+                Seen::At(_)
+            )
+        };
+        stays(item) || (is_unneeded(item) && !is_seen())
+    }
+
+    /// Whether a component that may not do what its deletion takes loses nothing by going nevertheless.
+    fn may_let_go(&self, error: &ReconcileError, is_fine: fn(&InventoryItem) -> bool) -> bool {
+        error.class() == Class::Denied && self.status.inventory.iter().all(is_fine)
+    }
+
+    /// Leaves everything as it is.
+    fn let_go(&mut self, error: &ReconcileError) -> Outcome {
+        tracing::warn!(
+            component = self.component.name_any(),
+            error = error.report(),
+            "nothing is lost with the component, which goes although it may not do everything"
+        );
+        self.status.inventory.clear();
+        Outcome::Deleting(Vec::new())
+    }
 }
 
 /// Lets the component go.

@@ -151,8 +151,9 @@ fn waiting_verdict(
         .any(|object| object.overdue.unwrap_or(timed_out));
     let failed = waiting.iter().any(|object| object.failed);
     let (state, reason, ready) = match (timed_out, failed) {
-        (true, _) => (State::Error, "Timeout", "False"),
-        (false, true) => (State::Processing, "ObjectFailed", "False"),
+        // What has failed is not waited for any longer, although it may recover.
+        (_, true) => (State::Error, "ObjectFailed", "False"),
+        (true, false) => (State::Error, "Timeout", "False"),
         (false, false) => (State::Processing, "Progressing", "Unknown"),
     };
     Verdict {
@@ -170,7 +171,7 @@ fn failed_verdict(error: &ReconcileError, facts: Facts) -> Verdict {
     let outside = matches!(class, Class::Transient | Class::NotReady);
     let state = match (facts.deleting, outside) {
         (true, true) => State::DeletionPending,
-        (true, false) if class == Class::Conflict => State::DeletionPending,
+        (true, false) if matches!(class, Class::Conflict | Class::Denied) => State::DeletionPending,
         (false, true) => State::Pending,
         (_, _) => State::Error,
     };

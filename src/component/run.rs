@@ -4,6 +4,7 @@ use super::context::Context;
 use super::error::ReconcileError;
 use super::hooks::{Hooks, Point};
 use super::memory::Memory;
+use super::namespaces::find_missing_namespaces;
 use super::place::Target;
 use super::project::{Facts, Outcome, project};
 use super::reconcile::{Times, now};
@@ -19,8 +20,8 @@ use crate::api::v1alpha1::{
 use crate::cluster::{Objects, Resource, Resources};
 use crate::dependents::{
     Change, Desired, Executor, IfUnseen, Observed, Observer, Outcome as Written, OwnerId, Plan,
-    Policies, PrepareError, PrepareOptions, Pruning, Target as Observable, Waiting, namespaces,
-    plan, preflight, prepare, refresh, served, with_desired,
+    Policies, PrepareError, PrepareOptions, Pruning, Target as Observable, Waiting, plan,
+    preflight, prepare, refresh, served, unavailable, with_desired,
 };
 use kube::{Client, ResourceExt};
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -197,6 +198,7 @@ impl<'a, C: Component> Run<'a, C> {
         self.hooks(Point::PreReconcile, hooks, &references).await?;
         let mut desired = self.prepare(&rendered, release, times.reapply).await?;
         self.apply_health_rules(&mut desired)?;
+        self.make_namespaces(&mut desired).await?;
         self.record(&desired).await?;
         let outcome = self.settle(&desired).await?;
         if matches!(outcome, Outcome::Ready) {
@@ -304,7 +306,7 @@ impl<'a, C: Component> Run<'a, C> {
             let mut observed = self.observe(desired, &written).await?;
             let policies = Policies {
                 create_namespaces: wanted.missing_namespaces.unwrap_or_default()
-                    == MissingNamespacesPolicy::Create,
+                    != MissingNamespacesPolicy::DoNotCreate,
                 pruning: Pruning::new(wanted.prune.as_ref()),
                 claimed: &self.target.cluster.claims.of_others(&self.owner),
                 additional_types: self.component.additional_managed_types(),
@@ -334,12 +336,14 @@ impl<'a, C: Component> Run<'a, C> {
             }
             // Half an installation harms nobody, and what is wrong with it is said all the same.
             if !std::mem::replace(&mut checked, true) && self.has_applied() {
-                self.check(desired, &observed).await?;
+                let manager = self.owner.names().field_manager();
+                check(desired, &observed, &self.objects, manager).await?;
             }
             let (changes, result) = self.execute(&plan, desired).await;
             self.learn(&changes, &mut observed, &mut written);
             self.finish(desired, &observed, &changes, &plan);
             self.tell_corrections(&changes).await;
+            self.tell_occupied(&changes).await;
             result?;
         }
         Err(ReconcileError::Rounds { rounds: MAX_ROUNDS })
@@ -372,28 +376,6 @@ impl<'a, C: Component> Run<'a, C> {
                 .iter()
                 .find(|item| item.id() == waiting.id);
             waiting.since = item.and_then(|item| item.since.clone());
-        }
-    }
-
-    /// Has the API server look at every change before the first write.
-    async fn check(&self, desired: &Desired, observed: &Observed) -> Result<(), ReconcileError> {
-        let mut objects = preflight(
-            desired,
-            observed,
-            &self.objects,
-            self.owner.names().field_manager(),
-        )
-        .await;
-        let recreated = |id: &ObjectId| {
-            let mut objects = desired.objects.iter();
-            objects.any(|o| o.id == *id && o.immutable == ImmutablePolicy::Recreate)
-        };
-        // Those will be deleted and created anew.
-        objects.retain(|(id, error)| !(error.is_immutable() && recreated(id)));
-        if objects.is_empty() {
-            Ok(())
-        } else {
-            Err(ReconcileError::Preflight { objects })
         }
     }
 
@@ -439,7 +421,10 @@ impl<'a, C: Component> Run<'a, C> {
                     written.remove(&change.id);
                     self.memory.contested.insert(change.id.clone());
                 }
-                Written::Purged | Written::Deleted | Written::Released => {
+                Written::Purged
+                | Written::Deleted
+                | Written::Released
+                | Written::Occupied { .. } => {
                     self.memory.live.remove(&change.id);
                     written.remove(&change.id);
                 }
@@ -460,6 +445,10 @@ impl<'a, C: Component> Run<'a, C> {
             self.memory.live.remove(id);
         }
         self.memory.corrections.count(changes, Instant::now());
+        let is_applied = |change: &Change| matches!(change.outcome, Written::Applied { .. });
+        if changes.iter().any(is_applied) {
+            self.status.last_applied_at = Some(now());
+        }
         self.hand_over(changes);
     }
 
@@ -491,14 +480,20 @@ impl<'a, C: Component> Run<'a, C> {
             .map(|object| object.id.clone())
             .collect();
         let resources = self.target.cluster.discovery.resources().await?;
+        let mut unserved = Vec::new();
         for item in &self.status.inventory {
             let id = item.id();
             if wanted.contains(&id) {
                 continue;
             }
-            // A kind that is no longer served has no objects left.
+            // A kind that is no longer served has no objects left, unless it should be.
             if let Some(resource) = served(&resources, &item.key()) {
-                targets.push(Observable::new(id, resource.clone()));
+                targets.push(Observable {
+                    dispensable: self.is_dispensable(item, resource),
+                    ..Observable::new(id, resource.clone())
+                });
+            } else if !item.digest.is_empty() {
+                unserved.push(item.key());
             }
         }
         let reader = Observer {
@@ -509,14 +504,13 @@ impl<'a, C: Component> Run<'a, C> {
         let mut observed = reader
             .observe(targets, &mut self.memory.live, written)
             .await?;
+        // What the cluster serves is the operator's own business, as discovery is.
+        let own = self.target.cluster.identities.objects("", None)?;
+        observed.unavailable = unavailable(&own, unserved).await?;
         // The namespace of the component itself is there, but maybe not on another cluster.
-        let own = if self.is_local() {
-            &*self.namespace
-        } else {
-            ""
-        };
         observed.missing_namespaces =
-            find_missing_namespaces(&self.objects, desired, &observed, own).await?;
+            find_missing_namespaces(&self.objects, desired, &observed, self.own_namespace())
+                .await?;
         Ok(observed)
     }
 
@@ -553,43 +547,34 @@ impl<'a, C: Component> Run<'a, C> {
         Arc::ptr_eq(&self.target.cluster, &self.context.local)
     }
 
+    /// The component's own namespace where the objects are applied; empty on another cluster.
+    pub(super) fn own_namespace(&self) -> &str {
+        if self.is_local() { &self.namespace } else { "" }
+    }
+
     pub(super) fn target_namespace(&self) -> &str {
         let target = self.component.target_namespace();
         target.unwrap_or(&self.namespace)
     }
 }
 
-/// Namespaces that do not exist, among those that hold wanted objects which do not exist either. `own` is one that certainly does.
-pub(super) async fn find_missing_namespaces(
-    objects: &Objects,
+/// Has the API server look at every change before the first write.
+pub(super) async fn check(
     desired: &Desired,
     observed: &Observed,
-    own: &str,
-) -> Result<BTreeSet<String>, ReconcileError> {
-    let absent = desired
-        .objects
-        .iter()
-        .filter(|o| !observed.objects.contains_key(&o.id));
-    let candidates: BTreeSet<_> = absent
-        .map(|object| &object.id.namespace)
-        .filter(|namespace| desired.namespaces.contains(*namespace))
-        .filter(|namespace| *namespace != own)
-        .collect();
-    let mut missing = BTreeSet::new();
-    for namespace in candidates {
-        let id = ObjectId {
-            group: String::new(),
-            kind: "Namespace".to_owned(),
-            namespace: String::new(),
-            name: namespace.clone(),
-        };
-        let found = objects.read(&namespaces(), "", namespace).await;
-        if found
-            .map_err(|cause| ReconcileError::read(id, cause))?
-            .is_none()
-        {
-            missing.insert(namespace.clone());
-        }
+    objects: &Objects,
+    manager: &str,
+) -> Result<(), ReconcileError> {
+    let mut refused = preflight(desired, observed, objects, manager).await;
+    let recreated = |id: &ObjectId| {
+        let mut objects = desired.objects.iter();
+        objects.any(|o| o.id == *id && o.immutable == ImmutablePolicy::Recreate)
+    };
+    // Those will be deleted and created anew.
+    refused.retain(|(id, error)| !(error.is_immutable() && recreated(id)));
+    if refused.is_empty() {
+        Ok(())
+    } else {
+        Err(ReconcileError::Preflight { objects: refused })
     }
-    Ok(missing)
 }

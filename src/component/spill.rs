@@ -14,7 +14,7 @@ use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::Secret;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
 use kube::api::{DeleteParams, PostParams};
-use kube::{Api, ResourceExt};
+use kube::{Api, Client, ResourceExt};
 use std::collections::BTreeMap;
 use std::io::Read;
 use whipstaff_generator::Digest;
@@ -98,10 +98,33 @@ pub(super) async fn load<C: Component>(
     context: &Context,
     status: &mut ComponentStatus,
 ) -> Result<(), ReconcileError> {
+    read(&api(component, context), status).await
+}
+
+/// Reads the inventory of a component's status from its Secret, if it is in one.
+///
+/// # Errors
+/// [`InventoryError`] when the Secret cannot be read, or holds something else.
+pub async fn load_inventory(
+    client: Client,
+    namespace: &str,
+    status: &mut ComponentStatus,
+) -> Result<(), InventoryError> {
+    let secrets = Api::namespaced(client, namespace);
+    let read = read(&secrets, status).await;
+    read.map_err(|error| InventoryError(Box::new(error)))
+}
+
+/// An inventory that cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct InventoryError(Box<ReconcileError>);
+
+async fn read(secrets: &Api<Secret>, status: &mut ComponentStatus) -> Result<(), ReconcileError> {
     let Some(name) = status.inventory_secret.clone() else {
         return Ok(());
     };
-    let found = api(component, context).get_opt(&name).await;
+    let found = secrets.get_opt(&name).await;
     let found = found.map_err(|cause| SpillError::Request(Box::new(cause)));
     let unpacked = found.and_then(|secret| {
         let data = secret.ok_or(SpillError::Missing)?.data.unwrap_or_default();

@@ -74,6 +74,8 @@ pub(crate) struct DesiredObject {
     pub(crate) hints: Hints,
     /// Whether it is pruned even if its kind is protected.
     pub(crate) prunable: bool,
+    /// Whether it is a namespace that is created because objects need it.
+    pub(crate) made: bool,
     /// How it is changed.
     pub(crate) update: UpdatePolicy,
     /// What happens when a change touches a field that cannot be changed.
@@ -319,7 +321,7 @@ impl Preparation<'_> {
             .insert(object.id(), references.map_err(fail)?);
         let mut desired = self.describe(&object, served, hook).map_err(fail)?;
         source.clone_into(&mut desired.source);
-        desired.manifest = Arc::new(self.mark(object, &desired.digest));
+        desired.manifest = Arc::new(self.marked(object, &desired.digest));
         Ok(desired)
     }
 
@@ -357,6 +359,7 @@ impl Preparation<'_> {
                 .adoption()?
                 .or(policies.adoption)
                 .unwrap_or_default(),
+            made: false,
             prunable: deletion == Some(DeletePolicy::Delete),
             delete_policy: deletion.or(policies.delete).unwrap_or_default(),
             hints: annotations.hints()?,
@@ -450,13 +453,17 @@ impl Preparation<'_> {
         }
     }
 
-    fn mark(&self, mut object: Object, digest: &str) -> Value {
-        let owner = self.options.owner;
-        object.set_label(owner.names().owner_key(), owner.label());
-        object.set_annotation(owner.names().owner_key(), owner.annotation());
-        object.set_annotation(owner.names().digest_key(), digest);
+    fn marked(&self, mut object: Object, digest: &str) -> Value {
+        mark(&mut object, self.options.owner, digest);
         object.into_value()
     }
+}
+
+/// Says in an object who owns it, and what was applied.
+pub(super) fn mark(object: &mut Object, owner: &OwnerId, digest: &str) {
+    object.set_label(owner.names().owner_key(), owner.label());
+    object.set_annotation(owner.names().owner_key(), owner.annotation());
+    object.set_annotation(owner.names().digest_key(), digest);
 }
 
 /// Where a kind is served.

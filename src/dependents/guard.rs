@@ -1,11 +1,13 @@
 //! Objects of others that would go, or be left without anybody who serves them, if a component were deleted.
 
 use super::execute::{ExecuteError, Executor, served};
+use super::observe::ObserveError;
 use super::order::{Stage, stage};
 use crate::api::v1alpha1::{InventoryItem, TypePattern};
-use crate::cluster::{RequestError, Resource, Resources};
+use crate::cluster::{Objects, RequestError, Resource, Resources};
 use serde_json::Value;
-use whipstaff_generator::ObjectId;
+use std::collections::{BTreeMap, BTreeSet};
+use whipstaff_generator::{ObjectId, ObjectKey};
 
 impl Executor<'_> {
     /// Refuses if others have objects of the kinds that a component serves, or that it names in addition. `additional` kinds count in
@@ -108,6 +110,53 @@ impl Executor<'_> {
             id: Box::new(id.clone()),
             instance,
         })
+    }
+}
+
+/// Objects of kinds that are not served and should be: an API server beside the cluster's own has been registered for them.
+pub(crate) async fn unavailable(
+    objects: &Objects,
+    unserved: Vec<ObjectKey>,
+) -> Result<BTreeSet<ObjectId>, ObserveError> {
+    let mut registered = BTreeMap::new();
+    let mut unavailable = BTreeSet::new();
+    for key in unserved {
+        let name = format!("{}.{}", key.version, key.group);
+        if !registered.contains_key(&name) {
+            let is_registered = is_registered(objects, &name).await?;
+            registered.insert(name.clone(), is_registered);
+        }
+        if registered.get(&name) == Some(&true) {
+            unavailable.insert(key.id());
+        }
+    }
+    Ok(unavailable)
+}
+
+async fn is_registered(objects: &Objects, name: &str) -> Result<bool, ObserveError> {
+    let services = Resource {
+        group: "apiregistration.k8s.io".to_owned(),
+        version: "v1".to_owned(),
+        kind: "APIService".to_owned(),
+        plural: "apiservices".to_owned(),
+        namespaced: false,
+    };
+    match objects.read(&services, "", name).await {
+        // Those of the API server itself name no Service.
+        Ok(found) => Ok(found.is_some_and(|found| {
+            let service = found.pointer("/spec/service");
+            service.is_some_and(|service| !service.is_null())
+        })),
+        Err(error) if error.is_forbidden() => Ok(false),
+        Err(cause) => Err(ObserveError::Read {
+            id: Box::new(ObjectId {
+                group: services.group,
+                kind: services.kind,
+                namespace: String::new(),
+                name: name.to_owned(),
+            }),
+            cause,
+        }),
     }
 }
 

@@ -14,6 +14,7 @@ mod guard;
 mod hooks;
 mod inventory;
 mod kinds;
+mod made;
 mod measure;
 mod names;
 mod observe;
@@ -31,17 +32,19 @@ pub(crate) mod testing;
 mod waves;
 mod write;
 
-pub(crate) use claims::Claims;
+pub(crate) use claims::{ClaimBook, Claims};
 pub(crate) use delete_plan::plan_deletion;
-pub(crate) use desired::{Desired, PrepareError, PrepareOptions, prepare};
+pub(crate) use desired::{Desired, DesiredObject, PrepareError, PrepareOptions, prepare};
 pub(crate) use drift::{Judgement, describe, judge};
 pub(crate) use execute::{Change, ExecuteError, Executor, Outcome, namespaces, served};
 pub(crate) use fields::owned_fields;
+pub(crate) use guard::unavailable;
 pub(crate) use inventory::{refresh, with_desired};
+pub(crate) use made::namespace_id;
 pub use measure::Planning;
 pub use names::{NameError, Names};
-pub(crate) use observe::{IfUnseen, ObserveError, Observer, Target};
-pub(crate) use ownership::{OwnerId, OwnerScope};
+pub(crate) use observe::{IfUnseen, ObserveError, Observer, Target, live};
+pub(crate) use ownership::{Owner, OwnerId, OwnerScope};
 pub(crate) use plan::{
     Live, Observed, Plan, Policies, Reason, Refusal, RefusalCause, Waiting, plan,
 };

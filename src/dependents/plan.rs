@@ -52,6 +52,8 @@ pub(crate) struct Stray {
 pub(crate) struct Observed {
     /// Live objects.
     pub(crate) objects: HashMap<ObjectId, Live>,
+    /// Objects that may exist: the API server that serves them is not available.
+    pub(crate) unavailable: BTreeSet<ObjectId>,
     /// Namespaces that objects need and that do not exist.
     pub(crate) missing_namespaces: BTreeSet<String>,
 }
@@ -194,6 +196,11 @@ pub(crate) enum Action {
     },
     /// The object is no longer wanted and is deleted.
     Delete {
+        /// UID of the object that is meant.
+        uid: String,
+    },
+    /// The namespace is no longer wanted, and is deleted unless something of others is in it.
+    DeleteIfEmpty {
         /// UID of the object that is meant.
         uid: String,
     },

@@ -211,7 +211,7 @@ pub(crate) fn carry_out(
                 observed.objects.remove(&id);
                 Outcome::Purged
             }
-            Action::Recreate { .. } | Action::Delete { .. } => {
+            Action::Recreate { .. } | Action::Delete { .. } | Action::DeleteIfEmpty { .. } => {
                 observed.objects.remove(&id);
                 Outcome::Deleted
             }

@@ -39,6 +39,10 @@ pub struct ComponentStatus {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub applied_generation: Option<i64>,
 
+    /// When an object was last written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_applied_at: Option<Time>,
+
     /// Summary in one word.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<State>,
@@ -232,6 +236,10 @@ pub struct InventoryItem {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub prunable: bool,
 
+    /// Whether it is a namespace that was created because objects needed it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub made: bool,
+
     /// Kinds that the object serves, as `group/version/Kind`, each with `*` for any: those of a definition or of an extension API
     /// server.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -268,6 +276,7 @@ impl InventoryItem {
             delete_order: 0,
             delete_policy: DeletePolicy::default(),
             prunable: false,
+            made: false,
             manages: Vec::new(),
             depends_on: Vec::new(),
             drift: String::new(),

@@ -170,7 +170,7 @@ fn check(plan: &Plan, desired: &Desired, observed: &Observed, items: &[Inventory
                 }
                 assert_eq!(step.action == Action::Create, live.is_none(), "{id}");
             }
-            Action::Delete { .. } => {
+            Action::Delete { .. } | Action::DeleteIfEmpty { .. } => {
                 assert!(wanted.is_none(), "{id} is wanted and deleted");
                 assert_eq!(live.map(|live| &live.owner), Some(&Owner::Us), "{id}");
                 let needs = |other: &&InventoryItem| {

@@ -40,7 +40,7 @@ fn kind(action: &Action) -> &'static str {
         Action::Release { .. } => "release",
         Action::Recreate { .. } => "recreate",
         Action::Purge { .. } => "purge",
-        Action::Delete { .. } => "delete",
+        Action::Delete { .. } | Action::DeleteIfEmpty { .. } => "delete",
     }
 }
 
