@@ -386,6 +386,10 @@ impl ObjectReconciler {
         let mut known = HashMap::new();
         let mut observed = reader.observe(targets, &mut known, &HashSet::new()).await?;
         observed.unavailable = unavailable(&self.objects, unserved).await?;
+        if !observed.unavailable.is_empty() {
+            // The next look is a new one.
+            self.discovery.forget().await;
+        }
         Ok(observed)
     }
 

@@ -507,6 +507,10 @@ impl<'a, C: Component> Run<'a, C> {
         // What the cluster serves is the operator's own business, as discovery is.
         let own = self.target.cluster.identities.objects("", None)?;
         observed.unavailable = unavailable(&own, unserved).await?;
+        if !observed.unavailable.is_empty() {
+            // The next look is a new one.
+            self.target.cluster.discovery.forget().await;
+        }
         // The namespace of the component itself is there, but maybe not on another cluster.
         observed.missing_namespaces =
             find_missing_namespaces(&self.objects, desired, &observed, self.own_namespace())

@@ -86,16 +86,22 @@ impl Executor<'_> {
         resource: &Resource,
     ) -> Result<(), ExecuteError> {
         let selector = format!("{}!={}", self.owner.names().owner_key(), self.owner.label());
-        let list = match self.objects.list(resource, "", &selector, 1).await {
-            Err(error) if cannot_be_listed(&error) => return Ok(()),
+        let list = async |limit| match self.objects.list(resource, "", &selector, limit).await {
+            Err(error) if cannot_be_listed(&error) => Ok(Value::Null),
             other => other.map_err(|cause| ExecuteError::Write {
                 verb: "delete",
                 id: Box::new(id.clone()),
                 cause,
-            })?,
+            }),
         };
+        let mut found = list(1).await?;
+        if items(&found).any(|object| self.is_ours(object)) {
+            // Not every API server heeds selectors.
+            found = list(0).await?;
+        }
+        let foreign = items(&found).find(|object| !self.is_ours(object));
         let text = |field: &str| {
-            let metadata = list.pointer("/items/0/metadata")?;
+            let metadata = foreign?.get("metadata")?;
             metadata.get(field).and_then(Value::as_str)
         };
         if text("uid").is_none() {
@@ -111,6 +117,17 @@ impl Executor<'_> {
             instance,
         })
     }
+
+    fn is_ours(&self, object: &Value) -> bool {
+        let labels = object.pointer("/metadata/labels");
+        let owner = labels.and_then(|labels| labels.get(self.owner.names().owner_key()));
+        owner.and_then(Value::as_str) == Some(self.owner.label())
+    }
+}
+
+fn items(list: &Value) -> impl Iterator<Item = &Value> {
+    let items = list.get("items").and_then(Value::as_array);
+    items.into_iter().flatten()
 }
 
 /// Objects of kinds that are not served and should be: an API server beside the cluster's own has been registered for them.

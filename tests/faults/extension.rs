@@ -7,7 +7,7 @@ use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::{Pod, Secret};
 use k8s_openapi::kube_aggregator::pkg::apis::apiregistration::v1::APIService;
 use kube::Api;
-use kube::api::{DeleteParams, PostParams};
+use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
 use serde_json::{Value, json};
 use std::time::Duration;
 use whipstaff::api::v1alpha1::{Component, State};
@@ -39,6 +39,16 @@ fn message(component: &Component) -> String {
     ready.next().map_or_else(String::new, |c| c.message.clone())
 }
 
+/// Opens an extension API server, and has the API server look at it at once instead of within half a minute.
+async fn open(extension: &ExtensionServer, services: &Api<APIService>, name: &str) {
+    extension.set_open(true);
+    let now = format!("{:?}", std::time::SystemTime::now());
+    let patch = Patch::Merge(json!({"metadata": {"annotations": {"example.org/look": now}}}));
+    let params = PatchParams::default();
+    let patched = services.patch(name, &params, &patch);
+    patched.await.unwrap();
+}
+
 /// Scenario 6.
 #[tokio::test(flavor = "multi_thread")]
 async fn instance_comes_after_its_extension_api_server_and_goes_before_it() {
@@ -66,7 +76,9 @@ async fn instance_comes_after_its_extension_api_server_and_goes_before_it() {
     // The APIService is there, and not available: the instance waits, and the status says for what.
     let waits = |c: Option<&Component>| c.is_some_and(|c| message(c).contains("APIService"));
     world.until("c", waits).await;
-    extension.set_open(true);
+    let services: Api<APIService> = Api::all(world.client.clone());
+    let name = format!("v1.{group}");
+    open(&extension, &services, &name).await;
     world.ready("c").await;
     let colour = || {
         let thing = extension.object(&world.namespace, "thing")?;
@@ -93,11 +105,9 @@ async fn instance_comes_after_its_extension_api_server_and_goes_before_it() {
     let other = world.chart("other", other);
     world.apply("other", world.labels(), other).await;
     world.ready("other").await;
-    let services: Api<APIService> = Api::all(world.client.clone());
-    let name = format!("v1.{group}");
     let left = services.get(&name).await.unwrap();
     assert!(left.metadata.deletion_timestamp.is_none());
-    extension.set_open(true);
+    open(&extension, &services, &name).await;
     world.until("c", |c| c.is_none()).await;
     assert_eq!(colour(), None);
     assert!(services.get_opt(&name).await.unwrap().is_none());
