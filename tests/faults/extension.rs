@@ -98,7 +98,7 @@ async fn instance_comes_after_its_extension_api_server_and_goes_before_it() {
         matches!(
             state,
             Some(State::DeletionPending | State::Deleting | State::Error)
-        ) && c.is_some_and(|c| message(c).contains("Thing"))
+        ) && c.is_some_and(|c| message(c).contains("Thing") || message(c).contains(&name))
     };
     world.until("c", is_held).await;
     let other = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: other}\n";

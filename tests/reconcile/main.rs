@@ -19,6 +19,7 @@ mod kustomization;
 mod lookup;
 mod order;
 mod ownership;
+mod parity;
 mod policies;
 mod randomness;
 mod readiness;

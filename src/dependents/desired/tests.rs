@@ -163,6 +163,15 @@ fn with(mut object: Value, annotations: &[(&str, &str)]) -> Value {
     object
 }
 
+// Defect 9.
+#[test]
+fn fields_of_newer_versions_of_a_kind_are_sent_as_they_are() {
+    let mut object = config_map("a");
+    object["novelty"] = json!({"of": ["another", {"year": 2040}]});
+    let desired = prepared(vec![object.clone()]).unwrap();
+    assert_eq!(desired.objects[0].manifest["novelty"], object["novelty"]);
+}
+
 // Scenario 7, the part that needs no cluster.
 #[test]
 fn sets_that_cannot_be_brought_into_an_order_are_refused() {

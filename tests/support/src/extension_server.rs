@@ -119,7 +119,7 @@ impl State {
             (Method::GET, false) => json_answer(200, &self.list(&target, metadata_only)),
             (Method::GET, true) => self.found(&target),
             (Method::PATCH, true) => match read_json(request).await {
-                Some(patch) => self.apply(&target, patch),
+                Some(object) => self.apply(&target, object),
                 None => json_answer(415, &status(415, "UnsupportedMediaType", "not JSON")),
             },
             (Method::DELETE, true) => self.delete(&target),
