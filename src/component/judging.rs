@@ -104,7 +104,7 @@ impl<C: Component> Run<'_, C> {
         }
     }
 
-    async fn tell(&self, reason: &str, action: &str, severity: EventType, note: &str) {
+    pub(super) async fn tell(&self, reason: &str, action: &str, severity: EventType, note: &str) {
         let reference = self.component.object_ref(&());
         let notice = Notice {
             severity,

@@ -25,25 +25,24 @@ mod prune;
 mod references;
 mod rules;
 #[cfg(test)]
-pub(crate) use plan::{Action, Step};
-#[cfg(test)]
 pub(crate) mod testing;
 mod waves;
 mod write;
 
 pub(crate) use claims::Claims;
 pub(crate) use delete_plan::plan_deletion;
-pub(crate) use desired::{Desired, PrepareError, PrepareOptions, prepare};
+pub(crate) use desired::{Desired, DesiredObject, PrepareError, PrepareOptions, prepare};
 pub(crate) use drift::{Judgement, describe, judge};
 pub(crate) use execute::{Change, ExecuteError, Executor, Outcome, namespaces, served};
 pub(crate) use fields::owned_fields;
+pub(crate) use hooks::{DesiredHook, NextForHook, come_after_hooks, event_name, prepare_hooks};
 pub(crate) use inventory::{refresh, with_desired};
 pub use measure::Planning;
 pub use names::{NameError, Names};
-pub(crate) use observe::{IfUnseen, ObserveError, Observer, Target};
+pub(crate) use observe::{IfUnseen, ObserveError, Observer, Target, live};
 pub(crate) use ownership::{OwnerId, OwnerScope};
 pub(crate) use plan::{
-    Live, Observed, Plan, Policies, Reason, Refusal, RefusalCause, Waiting, plan,
+    Action, Live, Observed, Plan, Policies, Reason, Refusal, RefusalCause, Step, Waiting, plan,
 };
 pub(crate) use preflight::preflight;
 pub(crate) use prune::Pruning;

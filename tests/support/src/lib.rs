@@ -19,6 +19,7 @@ mod chart_server;
 mod control_plane;
 mod error;
 mod fault_proxy;
+mod helm;
 mod peers;
 pub mod pods;
 mod program;
