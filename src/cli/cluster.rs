@@ -73,7 +73,7 @@ async fn client() -> anyhow::Result<Client> {
     Ok(Client::try_from(config)?)
 }
 
-async fn api(namespace: Option<&str>) -> anyhow::Result<Api<Component>> {
+pub(super) async fn api(namespace: Option<&str>) -> anyhow::Result<Api<Component>> {
     let client = client().await?;
     Ok(match namespace {
         Some(namespace) => Api::namespaced(client, namespace),

@@ -3,6 +3,7 @@
 use super::error::ReconcileError;
 use super::hooks::Point;
 use super::project::Outcome;
+use super::reconcile::Times;
 use super::resource::Component;
 use super::run::Run;
 use super::{seed, stored};
@@ -13,6 +14,7 @@ use crate::dependents::{Desired, plan_deletion};
 use kube::ResourceExt;
 use std::collections::HashSet;
 use std::time::Duration;
+use whipstaff_generator::HookEvent;
 
 /// Most rounds of deleting in one run.
 const MAX_ROUNDS: usize = 200;
@@ -20,9 +22,9 @@ const MAX_ROUNDS: usize = 200;
 /// Deletes what can be deleted now. When nothing is waited for afterwards, everything is gone.
 pub(super) async fn delete<C: Component>(
     run: &mut Run<'_, C>,
-    interval: Duration,
+    times: Times,
 ) -> Result<Outcome, ReconcileError> {
-    let result = take_away(run, interval).await;
+    let result = take_away(run, times.interval).await;
     // Whatever failed: what is in Secrets must not be told.
     result.map_err(|error| run.memory.masks().fold(error, ReconcileError::masked))
 }
@@ -43,8 +45,14 @@ async fn take_away<C: Component>(
     run.check_dependants()?;
     run.hooks(Point::PreDelete, None, &references).await?;
     check_finalizers(run)?;
+    if let Some(hook) = run.run_deletion_hooks(HookEvent::PreDelete).await? {
+        return Ok(Outcome::Leaving(vec![hook]));
+    }
     let outcome = delete_objects(run).await?;
     if matches!(&outcome, Outcome::Deleting(waiting) if waiting.is_empty()) {
+        if let Some(hook) = run.run_deletion_hooks(HookEvent::PostDelete).await? {
+            return Ok(Outcome::Leaving(vec![hook]));
+        }
         run.hooks(Point::PostDelete, None, &references).await?;
     }
     Ok(outcome)
@@ -149,6 +157,7 @@ impl<C: Component> Run<'_, C> {
 pub(super) async fn finish<C: Component>(run: &mut Run<'_, C>) -> Result<(), ReconcileError> {
     let name = run.component_name();
     let context = run.context;
+    run.release_hooks().await;
     context.release(&name, Some(&run.target.cluster));
     if run.status.seed_secret.is_some() {
         seed::delete(run.component, context).await?;

@@ -1,5 +1,6 @@
 //! One component from source to status: fetch, generate, plan, execute, report.
 
+mod chart_hooks;
 mod context;
 mod corrections;
 mod decryption;
@@ -8,9 +9,11 @@ mod dependencies;
 mod error;
 mod gauges;
 mod health;
+mod hook_runs;
 mod hooks;
 mod identity;
 mod judging;
+mod kept_hooks;
 mod kubeconfig;
 mod lookups;
 mod mask;

@@ -183,6 +183,8 @@ impl ObjectReconciler {
 
     /// Brings the cluster towards a set of objects, and removes what stands in the inventory and not among them.
     ///
+    /// Hooks among them are left out: what ran and what did not is kept in the status of a custom resource.
+    ///
     /// The first call with new objects only records them. `owner` tells sets apart that share a namespace; it must stay the same, and
     /// so must `namespace`, which namespaced objects without one get.
     ///
@@ -196,11 +198,15 @@ impl ObjectReconciler {
         inventory: &mut Vec<InventoryItem>,
     ) -> Result<ChangeSet, ObjectsError> {
         let owner = OwnerId::new(&self.owners, namespace, owner);
+<<<<<<< HEAD
         let mut desired = self.desired(&owner, namespace, objects, inventory).await?;
         if self.policies.missing_namespaces == Some(MissingNamespacesPolicy::CreateAndRemove) {
             let unknown = |_: &ObjectId| false;
             want_namespaces(&self.objects, &owner, &mut desired, inventory, "", unknown).await?;
         }
+=======
+        let desired = self.desired(&owner, namespace, objects).await?;
+>>>>>>> main
         let known = inventory.len();
         let (recorded, added) = with_desired(inventory, &desired, &now());
         *inventory = recorded;
@@ -220,6 +226,7 @@ impl ObjectReconciler {
                 pruning: Pruning::new(self.policies.prune.as_ref()),
                 claimed: &self.claims.of_others(&owner),
                 additional_types: &self.additional_types,
+                until_hooks: false,
                 now: jiff::Timestamp::now(),
             };
             let plan = plan(&desired, inventory, &observed, &policies);
@@ -313,16 +320,11 @@ impl ObjectReconciler {
         owner: &OwnerId,
         namespace: &str,
         objects: &Generated,
-        inventory: &[InventoryItem],
     ) -> Result<Desired, ReconcileError> {
-        let is_upgrade = inventory.iter().any(|item| !item.digest.is_empty());
         let with = |resources: &_| {
             let options = PrepareOptions {
                 owner,
                 namespace,
-                is_upgrade,
-                revision: if is_upgrade { 2 } else { 1 },
-                hooks: true,
                 policies: &self.policies,
                 component: "",
                 reapply: None,

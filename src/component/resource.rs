@@ -5,7 +5,7 @@ use super::spec;
 use super::variables::Variables;
 use crate::api::v1alpha1::{
     self as api, ComponentStatus, Decryption, DependsOn, DurationText, HealthCheck, KubeConfig,
-    Policies, Randomness, Source, TypePattern, UrlSource, ValuesSource, VariableSource,
+    OnReturn, Policies, Randomness, Source, TypePattern, UrlSource, ValuesSource, VariableSource,
     VariableSourceKind,
 };
 use k8s_openapi::NamespaceResourceScope;
@@ -184,6 +184,11 @@ pub trait Component:
     /// Whether objects that a chart marks as hooks run. Default: true.
     fn runs_hooks(&self) -> bool {
         true
+    }
+
+    /// Which hooks run when the resource goes back to an input that was ready before. Default: those of an upgrade.
+    fn on_return(&self) -> OnReturn {
+        OnReturn::default()
     }
 
     /// What random values do. Default: they stay.
@@ -416,6 +421,11 @@ impl Component for api::Component {
     fn runs_hooks(&self) -> bool {
         let helm = self.spec.helm.as_ref();
         helm.and_then(|helm| helm.hooks).unwrap_or(true)
+    }
+
+    fn on_return(&self) -> OnReturn {
+        let helm = self.spec.helm.as_ref();
+        helm.and_then(|helm| helm.on_return).unwrap_or_default()
     }
 
     fn randomness(&self) -> Randomness {

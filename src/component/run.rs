@@ -1,5 +1,6 @@
 //! One run: observe, plan, execute, until nothing is left but waiting.
 
+use super::chart_hooks::Pending;
 use super::context::Context;
 use super::error::ReconcileError;
 use super::hooks::{Hooks, Point};
@@ -27,7 +28,7 @@ use kube::{Client, ResourceExt};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use whipstaff_generator::{Digest, ObjectId, Release};
+use whipstaff_generator::{Digest, ObjectId};
 
 /// Most rounds of observing, planning and executing in one run.
 pub(super) const MAX_ROUNDS: usize = 200;
@@ -61,6 +62,12 @@ pub(super) struct Run<'a, C> {
     pub(super) unsaved: bool,
     /// Whether the input is another one than that of the last run.
     pub(super) restarting: bool,
+    /// The durations of the component's spec.
+    pub(super) times: Times,
+    /// Whether the component was asked to reconcile since the last run.
+    pub(super) asked: bool,
+    /// Kinds of the chart's hooks that are to be watched.
+    pub(super) hook_kinds: BTreeSet<Resource>,
 }
 
 impl<'a, C: Component> Run<'a, C> {
@@ -70,6 +77,7 @@ impl<'a, C: Component> Run<'a, C> {
         context: &'a Context,
         hooks: &'a Hooks<C>,
         memory: &'a mut Memory,
+        times: Times,
     ) -> Result<Self, ReconcileError> {
         let namespace = component.namespace().unwrap_or_default();
         let local = Target::new(&context.local, &namespace, context.account(component))?;
@@ -88,6 +96,9 @@ impl<'a, C: Component> Run<'a, C> {
             namespace,
             unsaved: false,
             restarting: false,
+            times,
+            asked: false,
+            hook_kinds: BTreeSet::new(),
         })
     }
 
@@ -158,6 +169,7 @@ impl<'a, C: Component> Run<'a, C> {
         }
         self.status.last_handled_reconcile_at = asked.cloned();
         self.memory.forget_reads();
+        self.asked = true;
     }
 
     /// Fetches, renders and brings the cluster towards what is wanted.
@@ -193,28 +205,30 @@ impl<'a, C: Component> Run<'a, C> {
         let sources = &mut self.memory.sources;
         let wanted = Wanted::gather(self.component, &fetching, &context.renderer, sources).await?;
         self.status.source.clone_from(&wanted.source);
-        let (rendered, release) = self.render(wanted, interval).await?;
+        let rendered = self.render(wanted, interval).await?;
         let hooks = Some(&rendered);
         self.hooks(Point::PreReconcile, hooks, &references).await?;
-        let mut desired = self.prepare(&rendered, release, times.reapply).await?;
+        let mut desired = self.prepare(&rendered).await?;
         self.apply_health_rules(&mut desired)?;
+<<<<<<< HEAD
         self.make_namespaces(&mut desired).await?;
+=======
+        let pending = self.pending_hooks(&rendered, &mut desired).await?;
+        self.keep_deletion_hooks(&rendered.generated).await?;
+>>>>>>> main
         self.record(&desired).await?;
-        let outcome = self.settle(&desired).await?;
+        let outcome = self.settle(&desired, &pending).await?;
         if matches!(outcome, Outcome::Ready) {
             self.hooks(Point::PostReconcile, hooks, &references).await?;
+            self.test(&pending).await?;
         }
         Ok(outcome)
     }
 
-    async fn prepare(
-        &self,
-        rendered: &Rendered,
-        release: Release,
-        reapply: Option<Duration>,
-    ) -> Result<Desired, ReconcileError> {
+    async fn prepare(&self, rendered: &Rendered) -> Result<Desired, ReconcileError> {
         let resources = self.target.cluster.discovery.resources().await?;
-        let prepared = self.prepare_with(rendered, release, reapply, &resources);
+        let generated = &rendered.generated;
+        let prepared = self.with_options(&resources, |options| prepare(generated, options));
         let is_stale = match &prepared {
             Ok(desired) => desired.objects.iter().any(|object| object.unserved),
             Err(error) => matches!(error, PrepareError::UnknownKind { .. }),
@@ -223,7 +237,7 @@ impl<'a, C: Component> Run<'a, C> {
             return Ok(prepared?);
         }
         let fresh = self.target.cluster.discovery.fresh_resources().await?;
-        Ok(self.prepare_with(rendered, release, reapply, &fresh)?)
+        Ok(self.with_options(&fresh, |options| prepare(generated, options))?)
     }
 
     /// Digest of everything that makes the component what it is.
@@ -238,29 +252,22 @@ impl<'a, C: Component> Run<'a, C> {
         digest
     }
 
-    fn prepare_with(
+    /// Makes something of what is wanted, with the component's policies and with what a cluster serves.
+    pub(super) fn with_options<T>(
         &self,
-        rendered: &Rendered,
-        release: Release,
-        reapply: Option<Duration>,
         resources: &Resources,
-    ) -> Result<Desired, PrepareError> {
+        make: impl FnOnce(&PrepareOptions<'_>) -> T,
+    ) -> T {
         let policies = self.context.policies(self.component);
-        prepare(
-            &rendered.generated,
-            &PrepareOptions {
-                owner: &self.owner,
-                namespace: self.target_namespace(),
-                is_upgrade: release.is_upgrade,
-                revision: release.revision,
-                hooks: self.component.runs_hooks(),
-                policies: &policies,
-                component: &self.digest(),
-                reapply,
-                additional_types: self.component.additional_managed_types(),
-                resources,
-            },
-        )
+        make(&PrepareOptions {
+            owner: &self.owner,
+            namespace: self.target_namespace(),
+            policies: &policies,
+            component: &self.digest(),
+            reapply: self.times.reapply,
+            additional_types: self.component.additional_managed_types(),
+            resources,
+        })
     }
 
     /// Records every wanted object in the stored inventory before the first one is created.
@@ -289,7 +296,11 @@ impl<'a, C: Component> Run<'a, C> {
         stored::write_status(self.component, self.context, self.memory, &self.status).await
     }
 
-    async fn settle(&mut self, desired: &Desired) -> Result<Outcome, ReconcileError> {
+    async fn settle(
+        &mut self,
+        desired: &Desired,
+        pending: &Pending,
+    ) -> Result<Outcome, ReconcileError> {
         // A watch is the operator's own: none is begun for an account that has yet to show that it may do anything at all.
         let is_known = self
             .status
@@ -304,7 +315,9 @@ impl<'a, C: Component> Run<'a, C> {
         let mut written = HashSet::new();
         for _ in 0..MAX_ROUNDS {
             let mut observed = self.observe(desired, &written).await?;
+            let due = self.due_hooks(pending);
             let policies = Policies {
+                until_hooks: due.is_some_and(|due| due.before),
                 create_namespaces: wanted.missing_namespaces.unwrap_or_default()
                     != MissingNamespacesPolicy::DoNotCreate,
                 pruning: Pruning::new(wanted.prune.as_ref()),
@@ -327,6 +340,16 @@ impl<'a, C: Component> Run<'a, C> {
             if plan.steps.is_empty() {
                 self.finish(desired, &observed, &[], &plan);
                 self.date(&mut plan.waiting);
+                if let Some(due) = due.filter(|_| plan.waiting.is_empty()) {
+                    // What is refused stops an upgrade before its first hook.
+                    if !std::mem::replace(&mut checked, true) && self.has_applied() {
+                        self.check(desired, &observed).await?;
+                    }
+                    match self.run_due(due).await? {
+                        None => continue,
+                        Some(hook) => plan.waiting.push(hook),
+                    }
+                }
                 self.watch(desired, Some(&observed)).await?;
                 return Ok(if plan.waiting.is_empty() {
                     Outcome::Ready
@@ -520,7 +543,7 @@ impl<'a, C: Component> Run<'a, C> {
 
     /// Watches the kinds of all dependents. A kind that the component defines itself is watched once it has objects: a watch on a
     /// kind that is not served yet would only fail and back off.
-    async fn watch(
+    pub(super) async fn watch(
         &self,
         desired: &Desired,
         observed: Option<&Observed>,
@@ -533,6 +556,7 @@ impl<'a, C: Component> Run<'a, C> {
             .filter(|object| !object.unserved && (!object.defined || exists(&object.id)))
             .map(|object| object.resource.clone())
             .collect();
+        kinds.extend(self.hook_kinds.iter().cloned());
         let recorded = self
             .status
             .inventory
@@ -566,6 +590,7 @@ impl<'a, C: Component> Run<'a, C> {
 pub(super) async fn check(
     desired: &Desired,
     observed: &Observed,
+<<<<<<< HEAD
     objects: &Objects,
     manager: &str,
 ) -> Result<(), ReconcileError> {
@@ -580,5 +605,34 @@ pub(super) async fn check(
         Ok(())
     } else {
         Err(ReconcileError::Preflight { objects: refused })
+=======
+    own: &str,
+) -> Result<BTreeSet<String>, ReconcileError> {
+    let absent = desired
+        .objects
+        .iter()
+        .filter(|o| !observed.objects.contains_key(&o.id));
+    let candidates: BTreeSet<_> = absent
+        .map(|object| &object.id.namespace)
+        .filter(|namespace| desired.namespaces.contains(*namespace))
+        .chain(&desired.hook_namespaces)
+        .filter(|namespace| *namespace != own)
+        .collect();
+    let mut missing = BTreeSet::new();
+    for namespace in candidates {
+        let id = ObjectId {
+            group: String::new(),
+            kind: "Namespace".to_owned(),
+            namespace: String::new(),
+            name: namespace.clone(),
+        };
+        let found = objects.read(&namespaces(), "", namespace).await;
+        if found
+            .map_err(|cause| ReconcileError::read(id, cause))?
+            .is_none()
+        {
+            missing.insert(namespace.clone());
+        }
+>>>>>>> main
     }
 }

@@ -118,9 +118,6 @@ pub(crate) fn options<'a>(owner: &'a OwnerId, resources: &'a Resources) -> Prepa
     PrepareOptions {
         owner,
         namespace: "apps",
-        is_upgrade: false,
-        revision: 1,
-        hooks: true,
         policies: POLICIES,
         component: "component",
         reapply: Some(Duration::from_hours(1)),

@@ -12,6 +12,7 @@ mod decryption;
 mod deletion;
 mod drift;
 mod failures;
+mod helm;
 mod hooks;
 mod inflation;
 mod install;

@@ -1,5 +1,6 @@
 //! What a Component reports.
 
+use super::hooks::{HistoryEntry, HooksStatus, TestStatus};
 use super::policies::DeletePolicy;
 use crate::status::Status;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
@@ -101,6 +102,23 @@ pub struct ComponentStatus {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub inventory: Vec<InventoryItem>,
+
+    /// Hooks of the chart that ran last; absent when none ever did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hooks: Option<HooksStatus>,
+
+    /// Secret in the Component's namespace that holds the hooks which run when the Component is deleted; absent when there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hooks_secret: Option<String>,
+
+    /// The test that was asked for last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test: Option<TestStatus>,
+
+    /// The last ten revisions that were ready, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
+    pub history: Vec<HistoryEntry>,
 
     /// Fields of a kind's status that are not these; see [extensions](Self#extensions).
     #[serde(skip)]

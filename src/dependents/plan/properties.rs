@@ -139,6 +139,7 @@ fn at(round: i64, claimed: &BTreeSet<ObjectId>) -> Policies<'_> {
         pruning: Pruning::new(None),
         claimed,
         additional_types: &[],
+        until_hooks: false,
         now: Timestamp::from_second(10_000 + round * 3).unwrap(),
     }
 }

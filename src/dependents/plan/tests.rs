@@ -12,6 +12,7 @@ const CREATE: &Policies<'_> = &Policies {
     pruning: Pruning::new(None),
     claimed: &BTreeSet::new(),
     additional_types: &[],
+    until_hooks: false,
     now: NOW,
 };
 /// An hour and a half after what is settled was applied.

@@ -20,6 +20,7 @@ mod control_plane;
 mod error;
 mod extension_server;
 mod fault_proxy;
+mod helm;
 mod https_server;
 mod peers;
 pub mod pods;
