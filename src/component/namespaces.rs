@@ -103,6 +103,7 @@ pub(super) async fn find_missing_namespaces(
     let candidates: BTreeSet<_> = absent
         .map(|object| &object.id.namespace)
         .filter(|namespace| desired.namespaces.contains(*namespace))
+        .chain(&desired.hook_namespaces)
         .filter(|namespace| *namespace != own)
         .collect();
     let mut missing = BTreeSet::new();

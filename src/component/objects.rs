@@ -198,15 +198,11 @@ impl ObjectReconciler {
         inventory: &mut Vec<InventoryItem>,
     ) -> Result<ChangeSet, ObjectsError> {
         let owner = OwnerId::new(&self.owners, namespace, owner);
-<<<<<<< HEAD
-        let mut desired = self.desired(&owner, namespace, objects, inventory).await?;
+        let mut desired = self.desired(&owner, namespace, objects).await?;
         if self.policies.missing_namespaces == Some(MissingNamespacesPolicy::CreateAndRemove) {
             let unknown = |_: &ObjectId| false;
             want_namespaces(&self.objects, &owner, &mut desired, inventory, "", unknown).await?;
         }
-=======
-        let desired = self.desired(&owner, namespace, objects).await?;
->>>>>>> main
         let known = inventory.len();
         let (recorded, added) = with_desired(inventory, &desired, &now());
         *inventory = recorded;

@@ -210,12 +210,9 @@ impl<'a, C: Component> Run<'a, C> {
         self.hooks(Point::PreReconcile, hooks, &references).await?;
         let mut desired = self.prepare(&rendered).await?;
         self.apply_health_rules(&mut desired)?;
-<<<<<<< HEAD
         self.make_namespaces(&mut desired).await?;
-=======
         let pending = self.pending_hooks(&rendered, &mut desired).await?;
         self.keep_deletion_hooks(&rendered.generated).await?;
->>>>>>> main
         self.record(&desired).await?;
         let outcome = self.settle(&desired, &pending).await?;
         if matches!(outcome, Outcome::Ready) {
@@ -359,8 +356,7 @@ impl<'a, C: Component> Run<'a, C> {
             }
             // Half an installation harms nobody, and what is wrong with it is said all the same.
             if !std::mem::replace(&mut checked, true) && self.has_applied() {
-                let manager = self.owner.names().field_manager();
-                check(desired, &observed, &self.objects, manager).await?;
+                self.check(desired, &observed).await?;
             }
             let (changes, result) = self.execute(&plan, desired).await;
             self.learn(&changes, &mut observed, &mut written);
@@ -400,6 +396,11 @@ impl<'a, C: Component> Run<'a, C> {
                 .find(|item| item.id() == waiting.id);
             waiting.since = item.and_then(|item| item.since.clone());
         }
+    }
+
+    async fn check(&self, desired: &Desired, observed: &Observed) -> Result<(), ReconcileError> {
+        let manager = self.owner.names().field_manager();
+        check(desired, observed, &self.objects, manager).await
     }
 
     pub(super) fn executor(&self) -> Executor<'_> {
@@ -590,7 +591,6 @@ impl<'a, C: Component> Run<'a, C> {
 pub(super) async fn check(
     desired: &Desired,
     observed: &Observed,
-<<<<<<< HEAD
     objects: &Objects,
     manager: &str,
 ) -> Result<(), ReconcileError> {
@@ -605,34 +605,5 @@ pub(super) async fn check(
         Ok(())
     } else {
         Err(ReconcileError::Preflight { objects: refused })
-=======
-    own: &str,
-) -> Result<BTreeSet<String>, ReconcileError> {
-    let absent = desired
-        .objects
-        .iter()
-        .filter(|o| !observed.objects.contains_key(&o.id));
-    let candidates: BTreeSet<_> = absent
-        .map(|object| &object.id.namespace)
-        .filter(|namespace| desired.namespaces.contains(*namespace))
-        .chain(&desired.hook_namespaces)
-        .filter(|namespace| *namespace != own)
-        .collect();
-    let mut missing = BTreeSet::new();
-    for namespace in candidates {
-        let id = ObjectId {
-            group: String::new(),
-            kind: "Namespace".to_owned(),
-            namespace: String::new(),
-            name: namespace.clone(),
-        };
-        let found = objects.read(&namespaces(), "", namespace).await;
-        if found
-            .map_err(|cause| ReconcileError::read(id, cause))?
-            .is_none()
-        {
-            missing.insert(namespace.clone());
-        }
->>>>>>> main
     }
 }

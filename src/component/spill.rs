@@ -14,12 +14,8 @@ use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::Secret;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
 use kube::api::{DeleteParams, PostParams};
-<<<<<<< HEAD
 use kube::{Api, Client, ResourceExt};
-=======
-use kube::{Api, ResourceExt};
 use serde::de::DeserializeOwned;
->>>>>>> main
 use std::collections::BTreeMap;
 use std::io::Read;
 use whipstaff_generator::Digest;
@@ -138,7 +134,7 @@ pub(super) async fn load<C: Component>(
     context: &Context,
     status: &mut ComponentStatus,
 ) -> Result<(), ReconcileError> {
-    read(&api(component, context), status).await
+    read_inventory(&api(component, context), status).await
 }
 
 /// Reads the inventory of a component's status from its Secret, if it is in one.
@@ -151,7 +147,7 @@ pub async fn load_inventory(
     status: &mut ComponentStatus,
 ) -> Result<(), InventoryError> {
     let secrets = Api::namespaced(client, namespace);
-    let read = read(&secrets, status).await;
+    let read = read_inventory(&secrets, status).await;
     read.map_err(|error| InventoryError(Box::new(error)))
 }
 
@@ -160,14 +156,14 @@ pub async fn load_inventory(
 #[error(transparent)]
 pub struct InventoryError(Box<ReconcileError>);
 
-async fn read(secrets: &Api<Secret>, status: &mut ComponentStatus) -> Result<(), ReconcileError> {
+async fn read_inventory(
+    secrets: &Api<Secret>,
+    status: &mut ComponentStatus,
+) -> Result<(), ReconcileError> {
     let Some(name) = status.inventory_secret.clone() else {
         return Ok(());
     };
-<<<<<<< HEAD
-    let found = secrets.get_opt(&name).await;
-=======
-    status.inventory = read(component, context, Kept::Inventory, &name).await?;
+    status.inventory = read_from(secrets, Kept::Inventory, &name).await?;
     Ok(())
 }
 
@@ -178,8 +174,15 @@ pub(super) async fn read<C: Component, T: DeserializeOwned>(
     what: Kept,
     name: &str,
 ) -> Result<T, ReconcileError> {
-    let found = api(component, context).get_opt(name).await;
->>>>>>> main
+    read_from(&api(component, context), what, name).await
+}
+
+async fn read_from<T: DeserializeOwned>(
+    secrets: &Api<Secret>,
+    what: Kept,
+    name: &str,
+) -> Result<T, ReconcileError> {
+    let found = secrets.get_opt(name).await;
     let found = found.map_err(|cause| SpillError::Request(Box::new(cause)));
     let unpacked = found.and_then(|secret| {
         let data = secret.ok_or(SpillError::Missing)?.data.unwrap_or_default();

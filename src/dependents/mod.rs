@@ -36,21 +36,14 @@ pub(crate) use desired::{Desired, DesiredObject, PrepareError, PrepareOptions, p
 pub(crate) use drift::{Judgement, describe, judge};
 pub(crate) use execute::{Change, ExecuteError, Executor, Outcome, namespaces, served};
 pub(crate) use fields::owned_fields;
-<<<<<<< HEAD
 pub(crate) use guard::unavailable;
-=======
 pub(crate) use hooks::{DesiredHook, NextForHook, come_after_hooks, event_name, prepare_hooks};
->>>>>>> main
 pub(crate) use inventory::{refresh, with_desired};
 pub(crate) use made::namespace_id;
 pub use measure::Planning;
 pub use names::{NameError, Names};
 pub(crate) use observe::{IfUnseen, ObserveError, Observer, Target, live};
-<<<<<<< HEAD
 pub(crate) use ownership::{Owner, OwnerId, OwnerScope};
-=======
-pub(crate) use ownership::{OwnerId, OwnerScope};
->>>>>>> main
 pub(crate) use plan::{
     Action, Live, Observed, Plan, Policies, Reason, Refusal, RefusalCause, Step, Waiting, plan,
 };

@@ -114,7 +114,8 @@ async fn hinted_objects_and_running_jobs_are_not_ready_until_they_say_so() {
         Api::namespaced_with(world.client.clone(), &world.namespace, &resource);
     let condition_of = |type_: &str| json!({"type": type_, "status": "True"});
     let answers = [
-        ("observed", json!({"observedGeneration": 1})),
+        // To write it is a change of this kind, which keeps its status beside everything else.
+        ("observed", json!({"observedGeneration": 2})),
         ("ready", json!({"conditions": [condition_of("Ready")]})),
         (
             "conditions",
