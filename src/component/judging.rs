@@ -93,10 +93,10 @@ pub(super) fn claim(
         let mut objects = desired.objects.iter();
         objects.any(|object| object.id == *id && object.adoption == AdoptionPolicy::Never)
     };
-    let owned = refusals
+    let wanted = refusals
         .iter()
         .filter(|refusal| refusal.cause == RefusalCause::Owned && !never(&refusal.id));
-    claims.claim(owner, name, owned.map(|refusal| refusal.id.clone()));
+    claims.claim(owner, name, wanted.map(|refusal| refusal.id.clone()));
 }
 
 /// Tells who asked for objects that they are free now.
