@@ -7,7 +7,7 @@ use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::{Pod, Secret};
 use k8s_openapi::kube_aggregator::pkg::apis::apiregistration::v1::APIService;
 use kube::Api;
-use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
+use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams};
 use serde_json::{Value, json};
 use std::time::Duration;
 use whipstaff::api::v1alpha1::{Component, State};
@@ -156,7 +156,10 @@ async fn webhook_configuration_comes_after_its_workload_and_goes_before_it() {
     world.apply("c", world.labels(), spec).await;
     world.ready("c").await;
     let pods: Api<Pod> = Api::namespaced(world.client.clone(), namespace);
-    assert_eq!(pods.list(&Default::default()).await.unwrap().items.len(), 1);
+    assert_eq!(
+        pods.list(&ListParams::default()).await.unwrap().items.len(),
+        1
+    );
 
     // The webhook is really asked, and lets everything pass once it answers.
     let secrets: Api<Secret> = Api::namespaced(world.client.clone(), namespace);

@@ -137,8 +137,8 @@ async fn sets_heed_policies_of_drift_and_hand_objects_over() {
     let set = set.await.unwrap();
     assert!(set.changes.is_empty() && set.drifted.is_empty(), "{set:?}");
 
-    let ignored = json!({"drift": {"ignore": [{"kind": "ConfigMap", "name": "a", "pointers": ["/data/text"]}]}});
-    let ignores = connect(ignored).await;
+    let rule = json!({"drift": {"ignore": [{"kind": "ConfigMap", "name": "a", "pointers": ["/data/text"]}]}});
+    let ignores = connect(rule).await;
     edit("again").await;
     let set = ignores.apply("from", &namespace, &both, &mut inventory);
     assert!(set.await.unwrap().changes.is_empty());

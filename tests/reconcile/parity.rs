@@ -21,8 +21,8 @@ fn map(name: &str) -> String {
 async fn adoption_policies_decide_about_objects_of_nobody_and_of_others() {
     let world = World::new("matrix").await;
     let policies = ["Never", "IfUnowned", "Always"];
-    let owned = policies.map(|policy| map(&format!("owned-{}", policy.to_lowercase())));
-    let url = world.chart("owner", &[("templates/all.yaml", &owned.join("---\n"))]);
+    let taken = policies.map(|policy| map(&format!("owned-{}", policy.to_lowercase())));
+    let url = world.chart("owner", &[("templates/all.yaml", &taken.join("---\n"))]);
     world.install("owner", &url).await;
     world.ready("owner").await;
     let maps = world.api::<ConfigMap>();
