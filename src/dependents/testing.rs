@@ -53,6 +53,7 @@ pub(crate) fn resources() -> Resources {
         ),
         resource("apiregistration.k8s.io", "APIService", "apiservices", false),
         resource("apps", "Deployment", "deployments", true),
+        resource("batch", "Job", "jobs", true),
         resource(
             "rbac.authorization.k8s.io",
             "ClusterRole",
