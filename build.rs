@@ -18,11 +18,9 @@ fn main() {
     // memory: as much as rendering a small chart takes. Programs in Go, Helm and kubectl among them, are linked at a fixed place for
     // the same reason. Stack, heap and libraries stay at random addresses, and no code here is unsafe.
     println!("cargo::rustc-link-arg-bins=-no-pie");
-    for option in [written_as_a_file(), unwinder_inside()]
-        .into_iter()
-        .flatten()
-    {
-        if linker_takes(&option).is_some() {
+    let options = [Some(WRITTEN_AS_A_FILE.to_owned()), unwinder_inside()];
+    for option in options.iter().flatten() {
+        if linker_takes(option).is_some() {
             println!("cargo::rustc-link-arg-bins={option}");
         }
     }
@@ -32,9 +30,7 @@ fn main() {
 /// itself when the program starts; what is written as a file lies there in large pieces. A fifth of a short command's time.
 /// Only LLVM's linker knows the option, and only it needs it. Its version 22 takes the option for its opposite, which
 /// `--no-mmap-output-file` would be by name; one that takes it by its name does what it does anyway.
-fn written_as_a_file() -> Option<String> {
-    Some("-Wl,--mmap-output-file".to_owned())
-}
+const WRITTEN_AS_A_FILE: &str = "-Wl,--mmap-output-file";
 
 /// One library less to find, map and bind in each start, a twentieth of a short command's time: who asks for `libgcc_s` gets what
 /// is in it as a part of the program, by a linker script that is found first.

@@ -296,7 +296,8 @@ impl<C: Component> Connected<C> {
     /// change of the resource is worth it. What is remembered of the resource makes the next run cheap.
     pub async fn reconcile(&self, component: C) -> Option<Duration> {
         let (context, hooks) = (Arc::clone(&self.context), Arc::clone(&self.hooks));
-        reconcile(Arc::new(component), context, hooks).await
+        // A run holds much, and whoever waits for it need not.
+        Box::pin(reconcile(Arc::new(component), context, hooks)).await
     }
 }
 
