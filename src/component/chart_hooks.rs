@@ -47,8 +47,9 @@ impl<C: Component> Run<'_, C> {
         desired: &mut Desired,
     ) -> Result<Pending, ReconcileError> {
         let generated = &rendered.generated;
-        if !self.component.runs_hooks() || generated.hooks.is_empty() && self.test_asked().is_none()
-        {
+        let is_asked = self.test_asked().is_some();
+        let may_run = !generated.hooks.is_empty() && !self.events().is_empty();
+        if !may_run && !is_asked {
             return Ok(Pending::default());
         }
         let discovery = &self.target.cluster.discovery;
@@ -115,6 +116,9 @@ impl<C: Component> Run<'_, C> {
         };
         let revision = self.status.revision.unwrap_or_default();
         let history = &self.status.history;
+        if !self.component.runs_hooks() {
+            return Vec::new();
+        }
         if history.iter().any(|entry| entry.revision == revision) {
             return Vec::new();
         }
@@ -220,11 +224,11 @@ impl<C: Component> Run<'_, C> {
         }
         if self.status.test.as_ref().map(|test| &test.requested) != Some(&asked) {
             let keys = hooks.iter().map(|hook| hook.object().key.clone());
-            self.status.test = Some(TestStatus {
+            self.status.test = Some(Box::new(TestStatus {
                 requested: asked,
                 started_at: now(),
                 run: HookRun::new(keys, &now()),
-            });
+            }));
             self.save_hooks(Slot::Test).await?;
         }
         let result = self.run_hooks(Slot::Test, hooks).await;

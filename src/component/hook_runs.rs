@@ -16,6 +16,7 @@ use crate::dependents::{
     Action, Desired, DesiredHook, ExecuteError, Live, NextForHook, ObserveError,
     Outcome as Written, Reason, Refusal, RefusalCause, Step, Waiting, event_name, live,
 };
+use crate::metrics::Operation;
 use kube::ResourceExt;
 use serde_json::Value;
 use std::collections::HashSet;
@@ -58,33 +59,32 @@ impl<C: Component> Run<'_, C> {
         let event = event_name(event);
         let digest = short(self.status.input_digest.as_deref().unwrap_or_default());
         let revision = self.status.revision.unwrap_or_default();
-        let known = self.status.hooks.take();
         let mut attempt = 0;
-        if let Some(known) = &known
+        if let Some(known) = &self.status.hooks
             && known.event == event
             && known.revision == revision
         {
             let is_same = known.digest == digest && known.run.hooks.len() == hooks.len();
             let is_wanted_again = again && known.run.phase == HookPhase::Failed;
             if known.run.phase == HookPhase::Succeeded || is_same && !is_wanted_again {
-                self.status.hooks.clone_from(&Some(known.clone()));
                 return false;
             }
             attempt = known.attempt + 1;
         }
         let run = HookRun::new(hooks.iter().map(|hook| hook.object().key.clone()), &now());
         let ids: HashSet<_> = run.hooks.iter().map(HookItem::id).collect();
-        let mut left = known.map(left_over).unwrap_or_default();
+        let known = self.status.hooks.take();
+        let mut left = known.map(|known| left_over(*known)).unwrap_or_default();
         left.retain(|item| !ids.contains(&item.id()));
         left.drain(..left.len().saturating_sub(MAX_LEFT));
-        self.status.hooks = Some(HooksStatus {
+        self.status.hooks = Some(Box::new(HooksStatus {
             event: event.to_owned(),
             revision,
             digest,
             attempt,
             run,
             left,
-        });
+        }));
         true
     }
 
@@ -234,13 +234,20 @@ impl<C: Component> Run<'_, C> {
         let object = hook.marked(self.owner.names(), &self.mark(slot, position));
         let result = self.write_one(hook, object, action).await;
         match result {
-            Ok(true) if !is_removal => self.note(slot, position, HookPhase::Running),
+            Ok(true) if !is_removal => {
+                self.context.metrics.operated(Operation::Hook);
+                self.note(slot, position, HookPhase::Running);
+            }
             Ok(_) => {}
             Err(ExecuteError::Write { cause, .. } | ExecuteError::Immutable { cause, .. })
                 if !is_removal && is_final(slot, &cause) =>
             {
                 // As with Helm, nothing is deleted then.
-                let reason = format!("cannot be created: {cause}");
+                let reason = if is_nowhere(&cause) {
+                    format!("{NOWHERE}: {cause}")
+                } else {
+                    format!("cannot be created: {cause}")
+                };
                 self.set_end(slot, Some(reason));
             }
             Err(error) => return Err(error.into()),
@@ -390,12 +397,16 @@ fn doomed(run: &HookRun, hooks: &[DesiredHook]) -> Vec<usize> {
 
 /// Whether another attempt would change nothing.
 fn is_final(slot: Slot, cause: &RequestError) -> bool {
-    let is_leaving = slot == Slot::Deletion && cause.to_string().contains(TERMINATING);
-    cause.is_invalid() || is_leaving
+    cause.is_invalid() || slot == Slot::Deletion && is_nowhere(cause)
 }
 
-/// What the API server says of objects in a namespace that is going away.
-pub(super) const TERMINATING: &str = "because it is being terminated";
+/// What is said of a hook whose namespace, or whose kind, is gone or going away.
+pub(super) const NOWHERE: &str = "has no place any more";
+
+fn is_nowhere(cause: &RequestError) -> bool {
+    // The API server has no word of its own for it, only a sentence.
+    cause.is_not_found() || cause.to_string().contains("because it is being terminated")
+}
 
 /// What stays of hooks when others run.
 pub(super) fn left_over(hooks: HooksStatus) -> Vec<HookItem> {

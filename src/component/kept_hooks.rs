@@ -4,7 +4,7 @@
 //! and never changes; it is there before the status that names it, and goes after the status that no longer does.
 
 use super::error::ReconcileError;
-use super::hook_runs::{Progress, Slot, TERMINATING, left_over};
+use super::hook_runs::{NOWHERE, Progress, Slot, left_over};
 use super::resource::Component;
 use super::run::Run;
 use super::spill::{self, Kept, SpillError};
@@ -102,7 +102,11 @@ impl<C: Component> Run<'_, C> {
         let Some(secret) = self.status.hooks_secret.clone() else {
             return Ok(None);
         };
-        if !self.component.runs_hooks() || self.is_over(event) {
+        let status = &self.status;
+        // Where nothing was ever written, nothing has to be taken leave of.
+        let is_new = status.applied_generation.is_none() && status.hooks.is_none();
+        let is_new = is_new && !self.has_applied() && event == HookEvent::PreDelete;
+        if is_new || !self.component.runs_hooks() || self.is_over(event) {
             return Ok(None);
         }
         let Some(hooks) = self.deletion_hooks(event, &secret).await? else {
@@ -111,9 +115,6 @@ impl<C: Component> Run<'_, C> {
         if hooks.is_empty() {
             return Ok(None);
         }
-        let kinds = hooks.iter().map(|hook| hook.object().resource.clone());
-        self.hook_kinds = kinds.collect();
-        self.watch(&Desired::default(), None).await?;
         let again = self.is_due_again();
         if self.begin(event, &hooks, again) {
             self.save_hooks(Slot::Deletion).await?;
@@ -123,6 +124,9 @@ impl<C: Component> Run<'_, C> {
             Ok(Progress::Done) => return Ok(None),
             Ok(Progress::Waiting(mut waiting)) => {
                 waiting.reason = format!("the {} hook {}", event_name(event), waiting.reason);
+                let kinds = hooks.iter().map(|hook| hook.object().resource.clone());
+                self.hook_kinds = kinds.collect();
+                self.watch(&Desired::default(), None).await?;
                 return Ok(Some(waiting));
             }
             Ok(Progress::Failed(message)) => message,
@@ -131,7 +135,7 @@ impl<C: Component> Run<'_, C> {
             }
             Err(error) => return Err(error),
         };
-        if !is_last && !message.contains(TERMINATING) {
+        if !is_last && !message.contains(NOWHERE) {
             return Err(ReconcileError::DeletionHook {
                 event: event_name(event),
                 message,
@@ -208,7 +212,8 @@ impl<C: Component> Run<'_, C> {
 
     /// Removes our marks from what hooks left behind: it stays, and is nobody's. Helm leaves it too.
     pub(super) async fn release_hooks(&mut self) {
-        let left = self.status.hooks.take().map(left_over).unwrap_or_default();
+        let known = self.status.hooks.take();
+        let left = known.map(|known| left_over(*known)).unwrap_or_default();
         for item in left {
             if let Err(error) = self.release_hook(&item).await {
                 tracing::debug!(object = %item.id(), error = error.report(), "our marks stay on what a hook left behind");

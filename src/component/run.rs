@@ -381,7 +381,7 @@ impl<'a, C: Component> Run<'a, C> {
     }
 
     /// Whether anything was applied for the component yet.
-    fn has_applied(&self) -> bool {
+    pub(super) fn has_applied(&self) -> bool {
         let mut items = self.status.inventory.iter();
         items.any(|item| !item.digest.is_empty())
     }

@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex};
 use whipstaff_test_support::{FaultProxy, pack_files, shared};
 
 /// How many operators are killed side by side.
-const PARALLEL: usize = 4;
+const PARALLEL: usize = 8;
 
 /// Jobs that run before, after and at the end, some of which go when they are done.
 const HOOKS: [(&str, &str, &str); 4] = [

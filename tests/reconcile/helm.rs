@@ -1,6 +1,6 @@
 //! Helm's hooks beside Helm itself: the same chart, the same steps, one namespace each.
 
-use crate::world::{World, fixture, state};
+use crate::world::{World, condition, fixture, state};
 use futures::StreamExt;
 use k8s_openapi::NamespaceResourceScope;
 use k8s_openapi::api::batch::v1::Job;
@@ -176,22 +176,25 @@ async fn hooks_run_and_stay_as_with_helm_itself() {
     assert!(upgraded);
     events += pair.compare("upgrade").await;
 
-    let broken = [
-        "upgrade",
-        "hooks",
-        chart,
-        "--wait",
-        "--set",
-        "fail=may-fail",
-    ];
-    let ours = async {
-        let fail = json!({"text": "one", "fail": "may-fail"});
-        world.component("hooks", spec(fail)).await;
-        world.reason("hooks", "HookFailed").await
-    };
-    let (upgraded, _) = tokio::join!(pair.helm(&broken), ours);
-    assert!(!upgraded, "the hook fails with Helm, too");
-    events += pair.compare("failing upgrade").await;
+    // One that runs and fails, and one that the API server refuses because it is written over another one.
+    for name in ["may-fail", "kept-over"] {
+        let set = format!("fail={name}");
+        let broken = ["upgrade", "hooks", chart, "--wait", "--set", &set];
+        let ours = async {
+            let fail = json!({"text": "one", "fail": name});
+            world.component("hooks", spec(fail)).await;
+            let told = |message: &str| message.contains(&format!("/{name} "));
+            world
+                .wait("hooks", |c| {
+                    let failed = condition(c).filter(|(reason, _)| reason == "HookFailed");
+                    failed.is_some_and(|(_, message)| told(&message))
+                })
+                .await
+        };
+        let (upgraded, _) = tokio::join!(pair.helm(&broken), ours);
+        assert!(!upgraded, "{name} fails with Helm, too");
+        events += pair.compare(name).await;
+    }
 
     let rollback = ["rollback", "hooks", "1", "--wait"];
     let ours = async {

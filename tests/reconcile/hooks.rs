@@ -182,6 +182,23 @@ async fn hooks_of_the_deletion_run_although_the_source_is_gone() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn hook_that_fails_after_everything_is_deleted_is_told_and_holds_nothing_up() {
+    let world = World::new("hook-last").await;
+    let spec = chart(&world, "ends", &[job("last", "post-delete", "hook-failed")]);
+    world.component("ends", spec("one", "last")).await;
+    world.ready("ends").await;
+    let components = world.components();
+    components
+        .delete("ends", &DeleteParams::default())
+        .await
+        .unwrap();
+    eventually(&components, "ends", |c| c.is_none()).await;
+    let note = world.event("ends", "HookFailed").await;
+    assert!(note.contains("post-delete hook Job"), "{note}");
+    assert!(world.api::<Job>().get_opt("last").await.unwrap().is_none());
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn test_hooks_run_when_somebody_asks() {
     let world = World::new("hook-test").await;
     let hooks = [job("probe", "test", "before-hook-creation")];

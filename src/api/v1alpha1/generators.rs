@@ -26,7 +26,9 @@ pub struct HelmOptions {
     )]
     pub include_crds: Option<bool>,
 
-    /// Whether the chart's hooks run. Default is true.
+    /// Whether the chart's hooks run; tests run in any case when they are asked for. Objects of hooks that have no
+    /// `helm.sh/hook-delete-policy` which deletes them stay when they are no longer in the chart, and when the Component is deleted:
+    /// they are what the hooks left on purpose, as with Helm. Default is true.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hooks: Option<bool>,
 

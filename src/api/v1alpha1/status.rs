@@ -105,7 +105,7 @@ pub struct ComponentStatus {
 
     /// Hooks of the chart that ran last; absent when none ever did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub hooks: Option<HooksStatus>,
+    pub hooks: Option<Box<HooksStatus>>,
 
     /// Secret in the Component's namespace that holds the hooks which run when the Component is deleted; absent when there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -113,7 +113,7 @@ pub struct ComponentStatus {
 
     /// The test that was asked for last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub test: Option<TestStatus>,
+    pub test: Option<Box<TestStatus>>,
 
     /// The last ten revisions that were ready, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
