@@ -15,7 +15,7 @@
 //! - [`api::fragments`] has the parts of a spec that many kinds have.
 //! - [`generator::guide`] says how to write a generator; [`Component::pipeline`] is where objects are changed before they are applied.
 //! - [`api`] has the custom resources, [`crds`] their definitions.
-//! - [`tree`] and [`headline`] show a component to a person.
+//! - [`tree`] and [`headline`] show a component to a person, once [`load_inventory`] has read what is kept beside it.
 //!
 //! A kind of one's own, and what is done with it:
 //!
@@ -99,8 +99,9 @@ mod tree;
 
 pub use class::Class;
 pub use component::{
-    ChangeSet, Component, GeneratorOptions, HookContext, HookEditError, HookError, ObjectAction,
-    ObjectChange, ObjectReconciler, ObjectsError, Origin, Part, Reference, References, Variables,
+    ChangeSet, Component, GeneratorOptions, HookContext, HookEditError, HookError, InventoryError,
+    ObjectAction, ObjectChange, ObjectReconciler, ObjectsError, Origin, Part, Reference,
+    References, Variables, load_inventory,
 };
 pub use crd::{crd_files, crd_of, crds};
 #[doc(hidden)]

@@ -231,7 +231,8 @@ impl Operator {
                 let hooks = Arc::clone(&reconciler.hooks);
                 let context = Arc::new(reconciler.context(&shared, &wake)?);
                 let shard = shard_selector(context.owners.names(), shard.as_deref());
-                run_components::<C>(context, hooks, woken, &shard, concurrency, stop).await;
+                let channel = (wake, woken);
+                run_components::<C>(context, hooks, channel, &shard, concurrency, stop).await;
                 Ok(())
             })
         }));

@@ -6,7 +6,7 @@ use crate::component::{
     Cluster, Clusters, Component, Context, Defaults, Graph, HookContext, HookError, Hooks,
     Identities, Memories, NamedClient, Point, Renderer, reconcile,
 };
-use crate::dependents::{Names, OwnerScope};
+use crate::dependents::{ClaimBook, Claims, Names, OwnerScope};
 use crate::events::Events;
 use crate::metrics::Metrics;
 use crate::operator::{
@@ -246,11 +246,17 @@ impl<C: Component> Reconciler<C> {
             shared.identities.clone(),
             shared.discovery.clone(),
             shared.watches(&owners, wake),
+            Claims::new(&shared.claims, "", wake.clone()),
             wake,
         );
         Ok(Context {
             local: Arc::new(local),
-            clusters: Clusters::new(owners.clone(), wake.clone(), shared.metrics.clone()),
+            clusters: Clusters::new(
+                owners.clone(),
+                shared.claims.clone(),
+                wake.clone(),
+                shared.metrics.clone(),
+            ),
             defaults: self.defaults,
             graph: shared.graph.clone(),
             variable_watches: LookupWatches::new(wake.clone()),
@@ -297,7 +303,8 @@ impl<C: Component> Connected<C> {
     /// change of the resource is worth it. What is remembered of the resource makes the next run cheap.
     pub async fn reconcile(&self, component: C) -> Option<Duration> {
         let (context, hooks) = (Arc::clone(&self.context), Arc::clone(&self.hooks));
-        reconcile(Arc::new(component), context, hooks).await
+        // A run holds much, and whoever waits for it need not.
+        Box::pin(reconcile(Arc::new(component), context, hooks)).await
     }
 }
 
@@ -307,6 +314,7 @@ pub(crate) struct Shared {
     identities: Identities,
     discovery: Discovery,
     graph: Graph,
+    claims: ClaimBook,
     metrics: Metrics,
     /// Watches of dependents by the name of the reconciler: it is in the label that they select by.
     watches: Mutex<HashMap<String, Watches>>,
@@ -327,6 +335,7 @@ impl Shared {
             identities: Identities::new(config, client.clone(), flow),
             discovery: Discovery::new(client.clone()),
             graph: Graph::default(),
+            claims: ClaimBook::default(),
             metrics,
             watches: Mutex::default(),
             cluster: cluster.uid().unwrap_or_default(),

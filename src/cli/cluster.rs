@@ -2,11 +2,11 @@
 
 use super::{block_on, write_out};
 use crate::api::v1alpha1::Component;
-use crate::{headline, tree as draw};
+use crate::{headline, load_inventory, tree as draw};
 use anyhow::Context as _;
 use clap::Args;
 use kube::api::ListParams;
-use kube::{Api, Client, Config};
+use kube::{Api, Client, Config, ResourceExt};
 
 /// Arguments of `whipstaff status`.
 #[derive(Debug, Args)]
@@ -58,8 +58,12 @@ pub(super) fn tree(args: &TreeArgs) -> anyhow::Result<()> {
     block_on(async {
         let api = api(args.namespace.as_deref()).await?;
         let component = api.get(&args.name).await;
-        let component =
+        let mut component =
             component.with_context(|| format!("cannot read component `{}`", args.name))?;
+        let namespace = component.namespace().unwrap_or_default();
+        if let Some(status) = &mut component.status {
+            load_inventory(api.into_client(), &namespace, status).await?;
+        }
         write_out(&draw(&component))
     })
 }
@@ -69,7 +73,7 @@ async fn client() -> anyhow::Result<Client> {
     Ok(Client::try_from(config)?)
 }
 
-async fn api(namespace: Option<&str>) -> anyhow::Result<Api<Component>> {
+pub(super) async fn api(namespace: Option<&str>) -> anyhow::Result<Api<Component>> {
     let client = client().await?;
     Ok(match namespace {
         Some(namespace) => Api::namespaced(client, namespace),

@@ -15,6 +15,7 @@ mod source_files;
 mod switches;
 mod system_reason;
 mod template;
+mod test;
 mod values;
 
 use clap::{Args, CommandFactory as _, Parser, Subcommand};
@@ -81,6 +82,8 @@ enum Command {
     Status(cluster::StatusArgs),
     /// Show a component's objects with their readiness and what they wait for.
     Tree(cluster::TreeArgs),
+    /// Run the test hooks of a component's chart.
+    Test(test::TestArguments),
     /// Print the definitions of the custom resources.
     Crds,
 }
@@ -97,6 +100,7 @@ pub fn run(cli: Cli) -> ExitCode {
         Command::Releases(args) => releases::run(&args),
         Command::Status(args) => cluster::status(&args),
         Command::Tree(args) => cluster::tree(&args),
+        Command::Test(args) => test::run(&args),
         Command::Crds => crds::run(),
     };
     match result {

@@ -3,7 +3,8 @@
 //! Every client of a cluster shares one [`FlowControl`], whatever its identity. A request that is refused with 429 was not looked at:
 //! it is sent again when the API server wants it to be, no other to the same API group is sent before, and fewer are sent at once
 //! from then on. Every request that succeeds makes room for a little more. Groups have a pace each, because another API server may be
-//! behind one, which must not hold up the rest. Watches take no room, since they last.
+//! behind one, which must not hold up the rest. Watches take no room, since they last; and a request that is not answered for long
+//! gives its room back, within bounds, so that those that hang hold nobody up.
 
 use crate::metrics::{Metrics, RequestAnswer, RequestMethod};
 use futures::future::BoxFuture;
@@ -13,11 +14,12 @@ use kube::client::{Body, ClientBuilder};
 use kube::{Client, Config};
 use std::collections::HashMap;
 use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep_until, timeout};
 use tower::{Layer, Service};
 
 /// Most requests under way at once in all. HTTP/1 takes a connection for each.
@@ -38,6 +40,10 @@ const ONE_REFUSAL: Duration = Duration::from_secs(1);
 const DEFAULT_PAUSE: Duration = Duration::from_secs(1);
 /// Longest pause that is heeded: an API server that asks for more is asked again nevertheless.
 const LONGEST_PAUSE: Duration = Duration::from_secs(15);
+/// How long a request takes room when no answer comes.
+const PROMPT: Duration = Duration::from_secs(2);
+/// Most requests that wait for their answers without taking room.
+const MOST_UNANSWERED: usize = 64;
 /// How long one request is sent again and again before its refusal is passed on.
 const PATIENCE: Duration = Duration::from_secs(25);
 
@@ -61,6 +67,7 @@ pub(crate) struct FlowControl {
 struct Shared {
     groups: Mutex<HashMap<String, Arc<Group>>>,
     connections: Arc<Semaphore>,
+    unanswered: Semaphore,
 }
 
 impl Default for Shared {
@@ -68,6 +75,7 @@ impl Default for Shared {
         Self {
             groups: Mutex::default(),
             connections: Arc::new(Semaphore::new(MOST_CONNECTIONS)),
+            unanswered: Semaphore::new(MOST_UNANSWERED),
         }
     }
 }
@@ -194,6 +202,24 @@ impl FlowControl {
         under_way.connection = connection.ok();
         under_way
     }
+
+    /// Waits for an answer. The room that the request takes is given along with it, unless the answer was long in coming: then it was
+    /// given back.
+    async fn answer<T>(
+        &self,
+        answer: impl Future<Output = T>,
+        under_way: UnderWay,
+    ) -> (T, Option<UnderWay>) {
+        let mut answer = pin!(answer);
+        if let Ok(answer) = timeout(PROMPT, &mut answer).await {
+            return (answer, Some(under_way));
+        }
+        let Ok(_unanswered) = self.shared.unanswered.try_acquire() else {
+            return (answer.await, Some(under_way));
+        };
+        drop(under_way);
+        (answer.await, None)
+    }
 }
 
 /// The API group of a path such as `/apis/apps/v1/deployments`; the core group, and everything that is no resource, share one.
@@ -297,7 +323,8 @@ where
             loop {
                 let again = copy(&request);
                 let under_way = flow.begin(&group).await;
-                let answer = send(&service, request).await;
+                let answer = flow.answer(send(&service, request), under_way);
+                let (answer, under_way) = answer.await;
                 flow.count(method, answer.as_ref().ok().map(Response::status));
                 let answer = answer?;
                 let now = Instant::now();

@@ -85,6 +85,11 @@ impl RequestError {
         SENTENCES.iter().any(|sentence| message.contains(sentence))
     }
 
+    /// Whether the identity is known, and may not do this.
+    pub(crate) fn is_forbidden(&self) -> bool {
+        matches!(self, Self::Refused { code: 403, .. })
+    }
+
     /// Whether the identity may not do this.
     pub(crate) fn is_denied(&self) -> bool {
         matches!(

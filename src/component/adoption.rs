@@ -253,7 +253,7 @@ impl<C: Component> Run<'_, C> {
             adopted_at: None,
         });
         if is_approved {
-            return self.begin(adopt, &adoptable, &proof, &told).await;
+            return self.begin_adoption(adopt, &adoptable, &proof, &told).await;
         }
         let message =
             format!("{told}; the annotation `{key}` with the digest of the proof approves that");
@@ -321,7 +321,7 @@ impl<C: Component> Run<'_, C> {
     }
 
     /// Stores that it begins, before the first write to an object.
-    async fn begin(
+    async fn begin_adoption(
         &mut self,
         adopt: &Adopt,
         adoptable: &Adoptable,
@@ -344,6 +344,8 @@ impl<C: Component> Run<'_, C> {
             adoption.phase = AdoptionPhase::Adopting;
         }
         self.status.revision = Some(adoptable.rendering().revision);
+        // What is rendered next is this revision, whatever was rendered before.
+        self.status.input_digest = None;
         self.save_as_applying().await?;
         let note = format!("taking the release `{}` over: {told}", proof.release);
         self.tell_adoption("Adopting", EventType::Normal, &note)

@@ -144,6 +144,18 @@ pub(crate) enum ReconcileError {
         #[source]
         cause: Box<dyn std::error::Error + Send + Sync>,
     },
+    #[error(
+        "the {event} hook {message}; it runs again when the component changes, or when it is asked to reconcile"
+    )]
+    ChartHook {
+        event: &'static str,
+        message: String,
+    },
+    #[error("the {event} hook {message}; it is tried again")]
+    DeletionHook {
+        event: &'static str,
+        message: String,
+    },
     #[error("the code of the operator panicked")]
     Panicked,
     #[error(
@@ -223,7 +235,7 @@ pub(crate) enum ReconcileError {
         #[source]
         cause: Box<kube::Error>,
     },
-    #[error("the inventory cannot be kept in the Secret `{name}`, or read from it")]
+    #[error("what is kept in the Secret `{name}` cannot be written or read")]
     Inventory {
         name: String,
         #[source]
@@ -267,7 +279,10 @@ impl ReconcileError {
             None => {}
         }
         match self {
-            Self::Hook { .. } | Self::Panicked => Class::Failed,
+            Self::Hook { .. }
+            | Self::ChartHook { .. }
+            | Self::DeletionHook { .. }
+            | Self::Panicked => Class::Failed,
             Self::Fetch(error) => error.class(),
             Self::Adopt(error) => error.class(),
             Self::Masked { class, .. } => *class,
@@ -358,7 +373,7 @@ impl ReconcileError {
     /// The reason of failures that one name is enough for.
     fn reason_of_variant(&self) -> &'static str {
         match self {
-            Self::Hook { .. } => "HookFailed",
+            Self::Hook { .. } | Self::ChartHook { .. } | Self::DeletionHook { .. } => "HookFailed",
             Self::Panicked => "Panicked",
             Self::ReferencesMissing { .. } => "Retrying",
             Self::ReadReference { .. } | Self::ReferenceNotGiven { .. } => "ReferencesUnavailable",

@@ -76,6 +76,11 @@ impl<C> Default for Hooks<C> {
 }
 
 impl<C: Component> Hooks<C> {
+    /// Whether there are none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.hooks.is_empty()
+    }
+
     /// Adds a hook after all others.
     pub(crate) fn add<F, T>(&mut self, point: Point, hook: F)
     where

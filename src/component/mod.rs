@@ -1,6 +1,7 @@
 //! One component from source to status: fetch, generate, plan, execute, report.
 
 mod adoption;
+mod chart_hooks;
 mod context;
 mod corrections;
 mod decryption;
@@ -9,13 +10,16 @@ mod dependencies;
 mod error;
 mod gauges;
 mod health;
+mod hook_runs;
 mod hooks;
 mod identity;
 mod judging;
+mod kept_hooks;
 mod kubeconfig;
 mod lookups;
 mod mask;
 mod memory;
+mod namespaces;
 mod objects;
 mod place;
 mod preview;
@@ -49,5 +53,6 @@ pub use references::{Reference, References};
 pub(crate) use render::Renderer;
 pub use resource::{Component, GeneratorOptions, Origin, Part};
 pub(crate) use secrets::SecretEntries;
+pub use spill::{InventoryError, load_inventory};
 pub use variables::Variables;
 pub(crate) use variables::variable_entries;

@@ -2,20 +2,22 @@
 
 use super::context::NamedClient;
 use super::error::ReconcileError;
+use super::judging::{Verdict, claim, drifted, hand_over, verdict};
+use super::namespaces::{find_missing_namespaces, want_namespaces};
 use super::reconcile::now;
-use super::run::{MAX_ROUNDS, find_missing_namespaces};
+use super::run::{MAX_ROUNDS, check};
 use crate::api::v1alpha1::{InventoryItem, MissingNamespacesPolicy, Policies, TypePattern};
 use crate::cluster::{Discovery, FlowControl, Objects, Watches, connect};
 use crate::dependents::{
-    Change, Desired, Executor, IfUnseen, Names, Observed, Observer, Outcome, OwnerId, OwnerScope,
-    Plan, Policies as PlanPolicies, PrepareError, PrepareOptions, Pruning, Target, plan,
-    plan_deletion, preflight, prepare, refresh, served, with_desired,
+    Change, ClaimBook, Claims, Desired, Executor, IfUnseen, Names, Observed, Observer, Outcome,
+    OwnerId, OwnerScope, Plan, Policies as PlanPolicies, PrepareError, PrepareOptions, Pruning,
+    Target, plan, plan_deletion, prepare, refresh, served, unavailable, with_desired,
 };
 use crate::metrics::Metrics;
 use crate::operator::OperatorError;
 use k8s_openapi::api::core::v1::Namespace;
 use kube::{Api, Config, ResourceExt};
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 use whipstaff_generator::{Generated, ObjectId};
@@ -58,6 +60,8 @@ pub struct ObjectReconciler {
     watches: Watches,
     owners: OwnerScope,
     metrics: Metrics,
+    /// What sets ask each other for.
+    claims: Claims,
     policies: Policies,
     additional_types: Vec<TypePattern>,
 }
@@ -80,6 +84,8 @@ pub struct ChangeSet {
     pub recorded: usize,
     /// Objects that must get ready or go away, with the reason.
     pub waiting: Vec<String>,
+    /// Objects that somebody changed and that are left so, with the fields; the inventory has it as long as it holds.
+    pub drifted: Vec<String>,
 }
 
 impl ChangeSet {
@@ -150,6 +156,7 @@ impl ObjectReconciler {
         Ok(Self {
             objects: Objects::new(client.clone()),
             discovery: Discovery::new(client.clone()),
+            claims: Claims::new(&ClaimBook::default(), "", wake.clone()),
             watches: Watches::new(client.clone(), owners.clone(), wake),
             client: NamedClient(client),
             owners,
@@ -159,7 +166,8 @@ impl ObjectReconciler {
         })
     }
 
-    /// What may be done to objects that exist already, and to namespaces that do not.
+    /// What may be done to objects: the same as for components. Sets of one reconciler hand objects over to each other as components
+    /// do: who was refused an object gets it when its owner no longer wants it.
     #[must_use]
     pub fn policies(mut self, policies: Policies) -> Self {
         self.policies = policies;
@@ -175,6 +183,8 @@ impl ObjectReconciler {
 
     /// Brings the cluster towards a set of objects, and removes what stands in the inventory and not among them.
     ///
+    /// Hooks among them are left out: what ran and what did not is kept in the status of a custom resource.
+    ///
     /// The first call with new objects only records them. `owner` tells sets apart that share a namespace; it must stay the same, and
     /// so must `namespace`, which namespaced objects without one get.
     ///
@@ -188,7 +198,11 @@ impl ObjectReconciler {
         inventory: &mut Vec<InventoryItem>,
     ) -> Result<ChangeSet, ObjectsError> {
         let owner = OwnerId::new(&self.owners, namespace, owner);
-        let desired = self.desired(&owner, namespace, objects, inventory).await?;
+        let mut desired = self.desired(&owner, namespace, objects).await?;
+        if self.policies.missing_namespaces == Some(MissingNamespacesPolicy::CreateAndRemove) {
+            let unknown = |_: &ObjectId| false;
+            want_namespaces(&self.objects, &owner, &mut desired, inventory, "", unknown).await?;
+        }
         let known = inventory.len();
         let (recorded, added) = with_desired(inventory, &desired, &now());
         *inventory = recorded;
@@ -204,13 +218,22 @@ impl ObjectReconciler {
             observed.missing_namespaces = missing;
             let policies = PlanPolicies {
                 create_namespaces: self.policies.missing_namespaces.unwrap_or_default()
-                    == MissingNamespacesPolicy::Create,
+                    != MissingNamespacesPolicy::DoNotCreate,
                 pruning: Pruning::new(self.policies.prune.as_ref()),
-                claimed: &BTreeSet::new(),
+                claimed: &self.claims.of_others(&owner),
                 additional_types: &self.additional_types,
+                until_hooks: false,
                 now: jiff::Timestamp::now(),
             };
             let plan = plan(&desired, inventory, &observed, &policies);
+            let name = (namespace.to_owned(), owner.annotation().to_owned());
+            claim(&self.claims, &owner, &name, &desired, &plan.refusals);
+            let judged = self.judge(&owner, &plan, &desired).await?;
+            let drifted = accept(inventory, &judged);
+            if !drifted.is_empty() {
+                set.drifted.extend(drifted.into_iter().flatten());
+                continue;
+            }
             if !plan.refusals.is_empty() {
                 let refusals = plan.refusals;
                 let partly = inventory.iter().any(|item| !item.digest.is_empty());
@@ -223,13 +246,13 @@ impl ObjectReconciler {
             }
             if !std::mem::replace(&mut checked, true) {
                 let manager = owner.names().field_manager();
-                let objects = preflight(&desired, &observed, &self.objects, manager).await;
-                if !objects.is_empty() {
-                    return Err(ReconcileError::Preflight { objects }.into());
-                }
+                check(&desired, &observed, &self.objects, manager).await?;
             }
+            let before = set.changes.len();
             self.execute(&owner, &plan, &desired, &mut observed, inventory, &mut set)
                 .await?;
+            let new = set.changes.iter_mut().skip(before);
+            describe_corrections(new, &judged);
         }
         Err(ReconcileError::Rounds { rounds: MAX_ROUNDS }.into())
     }
@@ -248,13 +271,15 @@ impl ObjectReconciler {
             .await?;
         let owner = OwnerId::new(&self.owners, namespace, owner);
         let nothing = Desired::default();
+        let name = (namespace.to_owned(), owner.annotation().to_owned());
+        claim(&self.claims, &owner, &name, &nothing, &[]);
         let mut set = ChangeSet::default();
         for _ in 0..MAX_ROUNDS {
             let mut observed = self.observe(&owner, &nothing, inventory).await?;
             let plan = plan_deletion(
                 inventory,
                 &observed,
-                &BTreeSet::new(),
+                &self.claims.of_others(&owner),
                 &self.additional_types,
             );
             if plan.steps.is_empty() {
@@ -291,17 +316,12 @@ impl ObjectReconciler {
         owner: &OwnerId,
         namespace: &str,
         objects: &Generated,
-        inventory: &[InventoryItem],
     ) -> Result<Desired, ReconcileError> {
-        let is_upgrade = inventory.iter().any(|item| !item.digest.is_empty());
         let with = |resources: &_| {
             let options = PrepareOptions {
                 owner,
                 namespace,
-                is_upgrade,
-                revision: if is_upgrade { 2 } else { 1 },
-                hooks: true,
-                adopted: None,
+                adopted: false,
                 policies: &self.policies,
                 component: "",
                 reapply: None,
@@ -320,6 +340,24 @@ impl ObjectReconciler {
         }
     }
 
+    /// Looks at what others changed in objects that would be put right.
+    async fn judge(
+        &self,
+        owner: &OwnerId,
+        plan: &Plan,
+        desired: &Desired,
+    ) -> Result<Vec<Verdict>, ReconcileError> {
+        let manager = owner.names().field_manager();
+        let mut judged = Vec::new();
+        for id in drifted(plan) {
+            let mut wanted = desired.objects.iter();
+            if let Some(object) = wanted.find(|object| object.id == id) {
+                judged.extend(verdict(&self.objects, object, manager).await?);
+            }
+        }
+        Ok(judged)
+    }
+
     async fn observe(
         &self,
         owner: &OwnerId,
@@ -330,10 +368,13 @@ impl ObjectReconciler {
         let mut targets: Vec<_> = wanted.map(|o| Target::of(o, IfUnseen::Read)).collect();
         let wanted: HashSet<_> = desired.objects.iter().map(|object| &object.id).collect();
         let resources = self.discovery.resources().await?;
+        let mut unserved = Vec::new();
         for item in inventory.iter().filter(|item| !wanted.contains(&item.id())) {
-            // A kind that is no longer served has no objects left.
-            if let Some(resource) = served(&resources, &item.key()) {
-                targets.push(Target::new(item.id(), resource.clone()));
+            // A kind that is no longer served has no objects left, unless it should be.
+            match served(&resources, &item.key()) {
+                Some(resource) => targets.push(Target::new(item.id(), resource.clone())),
+                None if item.digest.is_empty() => {}
+                None => unserved.push(item.key()),
             }
         }
         let reader = Observer {
@@ -342,7 +383,13 @@ impl ObjectReconciler {
             owner,
         };
         let mut known = HashMap::new();
-        Ok(reader.observe(targets, &mut known, &HashSet::new()).await?)
+        let mut observed = reader.observe(targets, &mut known, &HashSet::new()).await?;
+        observed.unavailable = unavailable(&self.objects, unserved).await?;
+        if !observed.unavailable.is_empty() {
+            // The next look is a new one.
+            self.discovery.forget().await;
+        }
+        Ok(observed)
     }
 
     fn executor<'a>(&'a self, owner: &'a OwnerId) -> Executor<'a> {
@@ -372,8 +419,35 @@ impl ObjectReconciler {
             }
         }
         refresh(inventory, desired, observed, &changes, plan, &now());
+        hand_over(&self.claims, &changes);
         set.changes.extend(changes.iter().filter_map(told));
         Ok(result?)
+    }
+}
+
+/// Records the objects that are left as somebody changed them, and gives for each what is to be told of it if that is news.
+fn accept(inventory: &mut [InventoryItem], judged: &[Verdict]) -> Vec<Option<String>> {
+    let accepted = judged.iter().filter(|verdict| verdict.is_accepted);
+    let told = accepted.filter_map(|verdict| {
+        let mut items = inventory.iter_mut();
+        let item = items.find(|item| item.id() == verdict.id)?;
+        let is_news = verdict.record(item);
+        Some(is_news.then(|| format!("{}: {}", verdict.id, verdict.what)))
+    });
+    told.collect()
+}
+
+/// Adds what was wrong to the reasons of corrections.
+fn describe_corrections<'c>(
+    changes: impl Iterator<Item = &'c mut ObjectChange>,
+    judged: &[Verdict],
+) {
+    for change in changes {
+        let mut judged = judged.iter().filter(|verdict| !verdict.what.is_empty());
+        if let Some(verdict) = judged.find(|verdict| verdict.id == change.id) {
+            change.reason.push_str(": ");
+            change.reason.push_str(&verdict.what);
+        }
     }
 }
 
@@ -384,7 +458,7 @@ fn told(change: &Change) -> Option<ObjectChange> {
             Outcome::Applied { .. } => ObjectAction::Applied,
             Outcome::Exists => return None,
             Outcome::Purged | Outcome::Deleted => ObjectAction::Deleted,
-            Outcome::Released => ObjectAction::Released,
+            Outcome::Released | Outcome::Occupied { .. } => ObjectAction::Released,
         },
         reason: change.reason.to_string(),
     })

@@ -5,7 +5,7 @@ use super::kubeconfig::{KubeConfigError, read_config};
 use crate::cluster::{
     ComponentName, Discovery, FlowControl, LookupWatches, Objects, Watches, connect,
 };
-use crate::dependents::{Claims, OwnerScope};
+use crate::dependents::{ClaimBook, Claims, OwnerScope};
 use crate::metrics::Metrics;
 use kube::Client;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -42,13 +42,14 @@ impl Cluster {
         identities: Identities,
         discovery: Discovery,
         watches: Watches,
+        claims: Claims,
         wake: &UnboundedSender<ComponentName>,
     ) -> Self {
         Self {
             identities,
             discovery,
             watches,
-            claims: Claims::new(wake.clone()),
+            claims,
             lookup_watches: LookupWatches::new(wake.clone()),
         }
     }
@@ -104,6 +105,7 @@ impl Target {
 /// Clusters behind kubeconfigs, each once for as long as a component uses it.
 pub(crate) struct Clusters {
     owners: OwnerScope,
+    claims: ClaimBook,
     wake: UnboundedSender<ComponentName>,
     metrics: Metrics,
     known: Mutex<HashMap<Digest, Weak<Cluster>>>,
@@ -119,11 +121,13 @@ impl Clusters {
     /// Components whose dependents changed on one of the clusters are sent to `wake`.
     pub(crate) fn new(
         owners: OwnerScope,
+        claims: ClaimBook,
         wake: UnboundedSender<ComponentName>,
         metrics: Metrics,
     ) -> Self {
         Self {
             owners,
+            claims,
             wake,
             metrics,
             known: Mutex::default(),
@@ -151,7 +155,8 @@ impl Clusters {
         }
         let identities = Identities::new(config, client.clone(), flow);
         let watches = Watches::new(client, self.owners.clone(), self.wake.clone());
-        let cluster = Cluster::new(identities, discovery, watches, &self.wake);
+        let claims = Claims::new(&self.claims, &key.hex(), self.wake.clone());
+        let cluster = Cluster::new(identities, discovery, watches, claims, &self.wake);
         let cluster = Arc::new(cluster);
         known.insert(key, Arc::downgrade(&cluster));
         Ok(cluster)

@@ -18,7 +18,8 @@ use super::wanted::Wanted;
 use crate::api::v1alpha1::ComponentStatus;
 use crate::cluster::{Discovery, FlowControl, Objects, Resources};
 use crate::dependents::{
-    Desired, Names, OwnerId, OwnerScope, PrepareError, PrepareOptions, prepare,
+    Desired, DesiredHook, Names, OwnerId, OwnerScope, PrepareError, PrepareOptions,
+    come_after_hooks, prepare, prepare_hooks,
 };
 use crate::source::{FetchOptions, Fetcher};
 use k8s_openapi::api::core::v1::Namespace;
@@ -29,7 +30,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 use whipstaff_generator::{
-    Capabilities, FileTree, Generated, Limits, LookupQuestion, LookupSnapshot, Registry, Seed,
+    Capabilities, FileTree, Generated, HookEvent, Limits, LookupQuestion, LookupSnapshot, Registry,
+    Seed,
 };
 
 /// What random values are derived from where there is no seed.
@@ -261,13 +263,28 @@ impl Place {
             component: &order.wanted.digest().hex(),
             reapply: None,
             additional_types: component.additional_managed_types(),
-            is_upgrade: order.release.is_upgrade,
-            revision: order.release.revision,
-            hooks: component.runs_hooks(),
-            adopted: None,
+            adopted: false,
             resources,
         };
-        prepare(generated, &options)
+        let mut desired = prepare(generated, &options)?;
+        if component.runs_hooks() {
+            let (before, after) = if order.release.is_upgrade {
+                (HookEvent::PreUpgrade, HookEvent::PostUpgrade)
+            } else {
+                (HookEvent::PreInstall, HookEvent::PostInstall)
+            };
+            let hooks = |event| prepare_hooks(event, generated, &desired, &options);
+            let objects = |hooks: Vec<DesiredHook>| {
+                let hooks = hooks.into_iter();
+                hooks.map(|hook| hook.object().clone()).collect::<Vec<_>>()
+            };
+            let (before, after) = (objects(hooks(before)?), objects(hooks(after)?));
+            let first = desired.objects.iter().position(come_after_hooks);
+            let first = first.unwrap_or(desired.objects.len());
+            desired.objects.splice(first..first, before);
+            desired.objects.extend(after);
+        }
+        Ok(desired)
     }
 }
 

@@ -1,7 +1,7 @@
 //! From what happened to what is reported: one pure function.
 
 use super::error::ReconcileError;
-use crate::api::v1alpha1::{ComponentStatus, State};
+use crate::api::v1alpha1::{ComponentStatus, HistoryEntry, State};
 use crate::class::Class;
 use crate::dependents::Waiting;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
@@ -10,6 +10,8 @@ use whipstaff_generator::Fault;
 
 /// Longest message of a condition in bytes; the API server allows 32 KiB.
 const MAX_MESSAGE: usize = 4_096;
+/// Most revisions that are remembered.
+const MAX_HISTORY: usize = 10;
 /// Most objects that a message names.
 const MAX_NAMED: usize = 3;
 
@@ -30,6 +32,8 @@ pub(crate) enum Outcome {
     Suspended,
     /// Dependents are being deleted, and these are waited for.
     Deleting(Vec<Waiting>),
+    /// Hooks that run at the deletion are waited for.
+    Leaving(Vec<Waiting>),
     /// Something failed.
     Failed(ReconcileError),
 }
@@ -76,7 +80,8 @@ pub(crate) fn project(
         Outcome::Ready
         | Outcome::AwaitingApproval(_)
         | Outcome::Suspended
-        | Outcome::Deleting(_) => {
+        | Outcome::Deleting(_)
+        | Outcome::Leaving(_) => {
             status.processing_since = None;
         }
     }
@@ -84,10 +89,31 @@ pub(crate) fn project(
     status.observed_generation = facts.generation;
     if matches!(outcome, Outcome::Ready) {
         status.applied_generation = facts.generation;
+        remember(&mut status, now);
     }
     status.state = Some(verdict.state);
     status.conditions = conditions(&status.conditions, &verdict, facts.generation, now);
     status
+}
+
+/// Notes that the present revision was ready.
+fn remember(status: &mut ComponentStatus, now: &Time) {
+    let (Some(revision), Some(digest)) = (status.revision, &status.input_digest) else {
+        return;
+    };
+    let known = status.history.last();
+    if known.is_some_and(|last| last.revision == revision && last.digest == *digest) {
+        return;
+    }
+    status.history.retain(|entry| entry.revision != revision);
+    status.history.push(HistoryEntry {
+        revision,
+        digest: digest.clone(),
+        source: status.source.as_ref().map(|source| source.revision.clone()),
+        ready_at: now.clone(),
+    });
+    let excess = status.history.len().saturating_sub(MAX_HISTORY);
+    status.history.drain(..excess);
 }
 
 /// When the objects that are waited for run out of time, if they are.
@@ -147,6 +173,17 @@ fn verdict(status: &ComponentStatus, outcome: &Outcome, facts: Facts, now: &Time
             reconciling: true,
             stalled: false,
         },
+        Outcome::Leaving(waiting) => Verdict {
+            state: State::Deleting,
+            reason: "DeletionHooks",
+            message: match waiting.as_slice() {
+                [] => "hooks are about to run".to_owned(),
+                waiting => format!("waiting for {}", named(waiting)),
+            },
+            ready: "Unknown",
+            reconciling: true,
+            stalled: false,
+        },
         Outcome::Failed(error) => failed_verdict(error, facts),
     }
 }
@@ -164,8 +201,9 @@ fn waiting_verdict(
         .any(|object| object.overdue.unwrap_or(timed_out));
     let failed = waiting.iter().any(|object| object.failed);
     let (state, reason, ready) = match (timed_out, failed) {
-        (true, _) => (State::Error, "Timeout", "False"),
-        (false, true) => (State::Processing, "ObjectFailed", "False"),
+        // What has failed is not waited for any longer, although it may recover.
+        (_, true) => (State::Error, "ObjectFailed", "False"),
+        (true, false) => (State::Error, "Timeout", "False"),
         (false, false) => (State::Processing, "Progressing", "Unknown"),
     };
     Verdict {
@@ -183,7 +221,7 @@ fn failed_verdict(error: &ReconcileError, facts: Facts) -> Verdict {
     let outside = matches!(class, Class::Transient | Class::NotReady);
     let state = match (facts.deleting, outside) {
         (true, true) => State::DeletionPending,
-        (true, false) if class == Class::Conflict => State::DeletionPending,
+        (true, false) if matches!(class, Class::Conflict | Class::Denied) => State::DeletionPending,
         (false, true) => State::Pending,
         (_, _) => State::Error,
     };

@@ -132,9 +132,9 @@ async fn attempt<C: Component>(
         Err(error) => (Times::default(), Some(error)),
     };
     stored::learn(component, context, memory).await?;
-    let mut run = Run::new(component, context, hooks, memory)?;
+    let mut run = Run::new(component, context, hooks, memory, times)?;
     let outcome = match malformed {
-        _ if deleting => deletion::delete(&mut run, times.interval).await,
+        _ if deleting => deletion::delete(&mut run, times).await,
         _ if component.is_suspended() => Ok(Outcome::Suspended),
         Some(error) => Err(error),
         None => run.apply(times).await,
@@ -226,7 +226,7 @@ fn next(
             Some(until_fetch(memory, times.interval)),
         ),
         Outcome::Suspended => (ReconcileOutcome::Unchanged, None),
-        Outcome::Deleting(_) => (ReconcileOutcome::Waiting, Some(SAFETY_NET)),
+        Outcome::Deleting(_) | Outcome::Leaving(_) => (ReconcileOutcome::Waiting, Some(SAFETY_NET)),
         Outcome::Applying | Outcome::Restarting | Outcome::Waiting(_) => {
             let left = deadline(status, times.timeout)
                 .and_then(|deadline| Duration::try_from(deadline.duration_since(now.0)).ok())

@@ -202,7 +202,7 @@ impl<C: Component> Run<'_, C> {
         &mut self,
         wanted: Wanted,
         interval: Duration,
-    ) -> Result<(Arc<Rendered>, Release), ReconcileError> {
+    ) -> Result<Arc<Rendered>, ReconcileError> {
         let (order, input) = Order::new(self.component, wanted, &self.status, now());
         let is_known = self.status.input_digest.as_ref() == Some(&input);
         let rendered = self.rendered(&order, interval).await?;
@@ -224,7 +224,7 @@ impl<C: Component> Run<'_, C> {
             reason: rendered.reason.clone(),
             dialect: rendered.dialect(),
         });
-        Ok((rendered, order.release))
+        Ok(rendered)
     }
 
     async fn rendered(

@@ -6,8 +6,8 @@ use super::spec;
 use super::variables::Variables;
 use crate::api::v1alpha1::{
     self as api, Adopt, ComponentStatus, Decryption, DependsOn, DurationText, HealthCheck,
-    KubeConfig, Policies, Randomness, ReleaseSource, Source, TypePattern, UrlSource, ValuesSource,
-    VariableSource, VariableSourceKind,
+    KubeConfig, OnReturn, Policies, Randomness, ReleaseSource, Source, TypePattern, UrlSource,
+    ValuesSource, VariableSource, VariableSourceKind,
 };
 use k8s_openapi::NamespaceResourceScope;
 use kube::{Resource, ResourceExt as _};
@@ -190,6 +190,11 @@ pub trait Component:
     /// Whether objects that a chart marks as hooks run. Default: true.
     fn runs_hooks(&self) -> bool {
         true
+    }
+
+    /// Which hooks run when the resource goes back to an input that was ready before. Default: those of an upgrade.
+    fn on_return(&self) -> OnReturn {
+        OnReturn::default()
     }
 
     /// What random values do. Default: they stay.
@@ -429,6 +434,11 @@ impl Component for api::Component {
     fn runs_hooks(&self) -> bool {
         let helm = self.spec.helm.as_ref();
         helm.and_then(|helm| helm.hooks).unwrap_or(true)
+    }
+
+    fn on_return(&self) -> OnReturn {
+        let helm = self.spec.helm.as_ref();
+        helm.and_then(|helm| helm.on_return).unwrap_or_default()
     }
 
     fn randomness(&self) -> Randomness {

@@ -1,10 +1,12 @@
 //! One run: observe, plan, execute, until nothing is left but waiting.
 
 use super::adoption::Step;
+use super::chart_hooks::Pending;
 use super::context::Context;
 use super::error::ReconcileError;
 use super::hooks::{Hooks, Point};
 use super::memory::Memory;
+use super::namespaces::find_missing_namespaces;
 use super::place::Target;
 use super::project::{Facts, Outcome, project};
 use super::reconcile::{Times, now};
@@ -22,14 +24,14 @@ use crate::api::v1alpha1::{
 use crate::cluster::{Objects, Resource, Resources};
 use crate::dependents::{
     Change, Desired, Executor, IfUnseen, Observed, Observer, Outcome as Written, OwnerId, Plan,
-    Policies, PrepareError, PrepareOptions, Pruning, Target as Observable, Waiting, namespaces,
-    plan, preflight, prepare, refresh, served, with_desired,
+    Policies, PrepareError, PrepareOptions, Pruning, Target as Observable, Waiting, plan,
+    preflight, prepare, refresh, served, unavailable, with_desired,
 };
 use kube::{Client, ResourceExt};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use whipstaff_generator::{Digest, ObjectId, Release};
+use whipstaff_generator::{Digest, ObjectId};
 
 /// Most rounds of observing, planning and executing in one run.
 pub(super) const MAX_ROUNDS: usize = 200;
@@ -66,6 +68,12 @@ pub(super) struct Run<'a, C> {
     pub(super) unsaved: bool,
     /// Whether the input is another one than that of the last run.
     pub(super) restarting: bool,
+    /// The durations of the component's spec.
+    pub(super) times: Times,
+    /// Whether the component was asked to reconcile since the last run.
+    pub(super) asked: bool,
+    /// Kinds of the chart's hooks that are to be watched.
+    pub(super) hook_kinds: BTreeSet<Resource>,
 }
 
 impl<'a, C: Component> Run<'a, C> {
@@ -75,6 +83,7 @@ impl<'a, C: Component> Run<'a, C> {
         context: &'a Context,
         hooks: &'a Hooks<C>,
         memory: &'a mut Memory,
+        times: Times,
     ) -> Result<Self, ReconcileError> {
         let namespace = component.namespace().unwrap_or_default();
         let local = Target::new(&context.local, &namespace, context.account(component))?;
@@ -93,6 +102,9 @@ impl<'a, C: Component> Run<'a, C> {
             namespace,
             unsaved: false,
             restarting: false,
+            times,
+            asked: false,
+            hook_kinds: BTreeSet::new(),
         })
     }
 
@@ -163,6 +175,7 @@ impl<'a, C: Component> Run<'a, C> {
         }
         self.status.last_handled_reconcile_at = asked.cloned();
         self.memory.forget_reads();
+        self.asked = true;
     }
 
     /// Fetches, renders and brings the cluster towards what is wanted.
@@ -203,18 +216,22 @@ impl<'a, C: Component> Run<'a, C> {
             Step::Again => return Err(ReconcileError::Overtaken),
             Step::GoOn | Step::TakeOver => {}
         }
-        let (rendered, release) = self.render(wanted, interval).await?;
+        let rendered = self.render(wanted, interval).await?;
         let hooks = Some(&rendered);
         self.hooks(Point::PreReconcile, hooks, &references).await?;
-        let mut desired = self.prepare(&rendered, release, times.reapply).await?;
+        let mut desired = self.prepare(&rendered).await?;
         self.apply_health_rules(&mut desired)?;
+        self.make_namespaces(&mut desired).await?;
+        let pending = self.pending_hooks(&rendered, &mut desired).await?;
+        self.keep_deletion_hooks(&rendered.generated).await?;
         self.record(&desired).await?;
         if matches!(step, Step::TakeOver) {
             Box::pin(self.take_release_over(&desired)).await?;
         }
-        let outcome = self.settle(&desired).await?;
+        let outcome = self.settle(&desired, &pending).await?;
         if matches!(outcome, Outcome::Ready) {
             self.hooks(Point::PostReconcile, hooks, &references).await?;
+            self.test(&pending).await?;
         }
         Ok(outcome)
     }
@@ -243,14 +260,10 @@ impl<'a, C: Component> Run<'a, C> {
         Ok(wanted)
     }
 
-    async fn prepare(
-        &self,
-        rendered: &Rendered,
-        release: Release,
-        reapply: Option<Duration>,
-    ) -> Result<Desired, ReconcileError> {
+    async fn prepare(&self, rendered: &Rendered) -> Result<Desired, ReconcileError> {
         let resources = self.target.cluster.discovery.resources().await?;
-        let prepared = self.prepare_with(rendered, release, reapply, &resources);
+        let generated = &rendered.generated;
+        let prepared = self.with_options(&resources, |options| prepare(generated, options));
         let is_stale = match &prepared {
             Ok(desired) => desired.objects.iter().any(|object| object.unserved),
             Err(error) => matches!(error, PrepareError::UnknownKind { .. }),
@@ -259,7 +272,7 @@ impl<'a, C: Component> Run<'a, C> {
             return Ok(prepared?);
         }
         let fresh = self.target.cluster.discovery.fresh_resources().await?;
-        Ok(self.prepare_with(rendered, release, reapply, &fresh)?)
+        Ok(self.with_options(&fresh, |options| prepare(generated, options))?)
     }
 
     /// Digest of everything that makes the component what it is.
@@ -274,30 +287,23 @@ impl<'a, C: Component> Run<'a, C> {
         digest
     }
 
-    fn prepare_with(
+    /// Makes something of what is wanted, with the component's policies and with what a cluster serves.
+    pub(super) fn with_options<T>(
         &self,
-        rendered: &Rendered,
-        release: Release,
-        reapply: Option<Duration>,
         resources: &Resources,
-    ) -> Result<Desired, PrepareError> {
+        make: impl FnOnce(&PrepareOptions<'_>) -> T,
+    ) -> T {
         let policies = self.context.policies(self.component);
-        prepare(
-            &rendered.generated,
-            &PrepareOptions {
-                owner: &self.owner,
-                namespace: self.target_namespace(),
-                is_upgrade: release.is_upgrade,
-                revision: release.revision,
-                hooks: self.component.runs_hooks(),
-                adopted: self.adopted_revision(),
-                policies: &policies,
-                component: &self.digest(),
-                reapply,
-                additional_types: self.component.additional_managed_types(),
-                resources,
-            },
-        )
+        make(&PrepareOptions {
+            owner: &self.owner,
+            namespace: self.target_namespace(),
+            adopted: self.adopted_revision().is_some(),
+            policies: &policies,
+            component: &self.digest(),
+            reapply: self.times.reapply,
+            additional_types: self.component.additional_managed_types(),
+            resources,
+        })
     }
 
     /// Records every wanted object in the stored inventory before the first one is created.
@@ -326,7 +332,11 @@ impl<'a, C: Component> Run<'a, C> {
         stored::write_status(self.component, self.context, self.memory, &self.status).await
     }
 
-    async fn settle(&mut self, desired: &Desired) -> Result<Outcome, ReconcileError> {
+    async fn settle(
+        &mut self,
+        desired: &Desired,
+        pending: &Pending,
+    ) -> Result<Outcome, ReconcileError> {
         // A watch is the operator's own: none is begun for an account that has yet to show that it may do anything at all.
         let is_known = self
             .status
@@ -341,9 +351,11 @@ impl<'a, C: Component> Run<'a, C> {
         let mut written = HashSet::new();
         for _ in 0..MAX_ROUNDS {
             let mut observed = self.observe(desired, &written).await?;
+            let due = self.due_hooks(pending);
             let policies = Policies {
+                until_hooks: due.is_some_and(|due| due.before),
                 create_namespaces: wanted.missing_namespaces.unwrap_or_default()
-                    == MissingNamespacesPolicy::Create,
+                    != MissingNamespacesPolicy::DoNotCreate,
                 pruning: Pruning::new(wanted.prune.as_ref()),
                 claimed: &self.target.cluster.claims.of_others(&self.owner),
                 additional_types: self.component.additional_managed_types(),
@@ -364,6 +376,16 @@ impl<'a, C: Component> Run<'a, C> {
             if plan.steps.is_empty() {
                 self.finish(desired, &observed, &[], &plan);
                 self.date(&mut plan.waiting);
+                if let Some(due) = due.filter(|_| plan.waiting.is_empty()) {
+                    // What is refused stops an upgrade before its first hook.
+                    if !std::mem::replace(&mut checked, true) && self.has_applied() {
+                        self.check(desired, &observed).await?;
+                    }
+                    match self.run_due(due).await? {
+                        None => continue,
+                        Some(hook) => plan.waiting.push(hook),
+                    }
+                }
                 self.watch(desired, Some(&observed)).await?;
                 return Ok(if plan.waiting.is_empty() {
                     Outcome::Ready
@@ -379,6 +401,7 @@ impl<'a, C: Component> Run<'a, C> {
             self.learn(&changes, &mut observed, &mut written);
             self.finish(desired, &observed, &changes, &plan);
             self.tell_corrections(&changes).await;
+            self.tell_occupied(&changes).await;
             result?;
         }
         Err(ReconcileError::Rounds { rounds: MAX_ROUNDS })
@@ -397,7 +420,7 @@ impl<'a, C: Component> Run<'a, C> {
     }
 
     /// Whether anything was applied for the component yet.
-    fn has_applied(&self) -> bool {
+    pub(super) fn has_applied(&self) -> bool {
         let mut items = self.status.inventory.iter();
         items.any(|item| !item.digest.is_empty())
     }
@@ -414,26 +437,9 @@ impl<'a, C: Component> Run<'a, C> {
         }
     }
 
-    /// Has the API server look at every change before the first write.
     async fn check(&self, desired: &Desired, observed: &Observed) -> Result<(), ReconcileError> {
-        let mut objects = preflight(
-            desired,
-            observed,
-            &self.objects,
-            self.owner.names().field_manager(),
-        )
-        .await;
-        let recreated = |id: &ObjectId| {
-            let mut objects = desired.objects.iter();
-            objects.any(|o| o.id == *id && o.immutable == ImmutablePolicy::Recreate)
-        };
-        // Those will be deleted and created anew.
-        objects.retain(|(id, error)| !(error.is_immutable() && recreated(id)));
-        if objects.is_empty() {
-            Ok(())
-        } else {
-            Err(ReconcileError::Preflight { objects })
-        }
+        let manager = self.owner.names().field_manager();
+        check(desired, observed, &self.objects, manager).await
     }
 
     pub(super) fn executor(&self) -> Executor<'_> {
@@ -478,7 +484,10 @@ impl<'a, C: Component> Run<'a, C> {
                     written.remove(&change.id);
                     self.memory.contested.insert(change.id.clone());
                 }
-                Written::Purged | Written::Deleted | Written::Released => {
+                Written::Purged
+                | Written::Deleted
+                | Written::Released
+                | Written::Occupied { .. } => {
                     self.memory.live.remove(&change.id);
                     written.remove(&change.id);
                 }
@@ -499,6 +508,10 @@ impl<'a, C: Component> Run<'a, C> {
             self.memory.live.remove(id);
         }
         self.memory.corrections.count(changes, Instant::now());
+        let is_applied = |change: &Change| matches!(change.outcome, Written::Applied { .. });
+        if changes.iter().any(is_applied) {
+            self.status.last_applied_at = Some(now());
+        }
         self.hand_over(changes);
     }
 
@@ -530,14 +543,20 @@ impl<'a, C: Component> Run<'a, C> {
             .map(|object| object.id.clone())
             .collect();
         let resources = self.target.cluster.discovery.resources().await?;
+        let mut unserved = Vec::new();
         for item in &self.status.inventory {
             let id = item.id();
             if wanted.contains(&id) {
                 continue;
             }
-            // A kind that is no longer served has no objects left.
+            // A kind that is no longer served has no objects left, unless it should be.
             if let Some(resource) = served(&resources, &item.key()) {
-                targets.push(Observable::new(id, resource.clone()));
+                targets.push(Observable {
+                    dispensable: self.is_dispensable(item, resource),
+                    ..Observable::new(id, resource.clone())
+                });
+            } else if !item.digest.is_empty() {
+                unserved.push(item.key());
             }
         }
         let reader = Observer {
@@ -548,20 +567,23 @@ impl<'a, C: Component> Run<'a, C> {
         let mut observed = reader
             .observe(targets, &mut self.memory.live, written)
             .await?;
+        // What the cluster serves is the operator's own business, as discovery is.
+        let own = self.target.cluster.identities.objects("", None)?;
+        observed.unavailable = unavailable(&own, unserved).await?;
+        if !observed.unavailable.is_empty() {
+            // The next look is a new one.
+            self.target.cluster.discovery.forget().await;
+        }
         // The namespace of the component itself is there, but maybe not on another cluster.
-        let own = if self.is_local() {
-            &*self.namespace
-        } else {
-            ""
-        };
         observed.missing_namespaces =
-            find_missing_namespaces(&self.objects, desired, &observed, own).await?;
+            find_missing_namespaces(&self.objects, desired, &observed, self.own_namespace())
+                .await?;
         Ok(observed)
     }
 
     /// Watches the kinds of all dependents. A kind that the component defines itself is watched once it has objects: a watch on a
     /// kind that is not served yet would only fail and back off.
-    async fn watch(
+    pub(super) async fn watch(
         &self,
         desired: &Desired,
         observed: Option<&Observed>,
@@ -574,6 +596,7 @@ impl<'a, C: Component> Run<'a, C> {
             .filter(|object| !object.unserved && (!object.defined || exists(&object.id)))
             .map(|object| object.resource.clone())
             .collect();
+        kinds.extend(self.hook_kinds.iter().cloned());
         let recorded = self
             .status
             .inventory
@@ -592,43 +615,34 @@ impl<'a, C: Component> Run<'a, C> {
         Arc::ptr_eq(&self.target.cluster, &self.context.local)
     }
 
+    /// The component's own namespace where the objects are applied; empty on another cluster.
+    pub(super) fn own_namespace(&self) -> &str {
+        if self.is_local() { &self.namespace } else { "" }
+    }
+
     pub(super) fn target_namespace(&self) -> &str {
         let target = self.component.target_namespace();
         target.unwrap_or(&self.namespace)
     }
 }
 
-/// Namespaces that do not exist, among those that hold wanted objects which do not exist either. `own` is one that certainly does.
-pub(super) async fn find_missing_namespaces(
-    objects: &Objects,
+/// Has the API server look at every change before the first write.
+pub(super) async fn check(
     desired: &Desired,
     observed: &Observed,
-    own: &str,
-) -> Result<BTreeSet<String>, ReconcileError> {
-    let absent = desired
-        .objects
-        .iter()
-        .filter(|o| !observed.objects.contains_key(&o.id));
-    let candidates: BTreeSet<_> = absent
-        .map(|object| &object.id.namespace)
-        .filter(|namespace| desired.namespaces.contains(*namespace))
-        .filter(|namespace| *namespace != own)
-        .collect();
-    let mut missing = BTreeSet::new();
-    for namespace in candidates {
-        let id = ObjectId {
-            group: String::new(),
-            kind: "Namespace".to_owned(),
-            namespace: String::new(),
-            name: namespace.clone(),
-        };
-        let found = objects.read(&namespaces(), "", namespace).await;
-        if found
-            .map_err(|cause| ReconcileError::read(id, cause))?
-            .is_none()
-        {
-            missing.insert(namespace.clone());
-        }
+    objects: &Objects,
+    manager: &str,
+) -> Result<(), ReconcileError> {
+    let mut refused = preflight(desired, observed, objects, manager).await;
+    let recreated = |id: &ObjectId| {
+        let mut objects = desired.objects.iter();
+        objects.any(|o| o.id == *id && o.immutable == ImmutablePolicy::Recreate)
+    };
+    // Those will be deleted and created anew.
+    refused.retain(|(id, error)| !(error.is_immutable() && recreated(id)));
+    if refused.is_empty() {
+        Ok(())
+    } else {
+        Err(ReconcileError::Preflight { objects: refused })
     }
-    Ok(missing)
 }

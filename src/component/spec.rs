@@ -188,6 +188,7 @@ fn by_generator(
     let helm = helm.map(|helm| HelmOptions {
         // What is not the generator's to heed.
         hooks: None,
+        on_return: None,
         randomness: None,
         ..helm.clone()
     });

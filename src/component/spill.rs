@@ -1,4 +1,4 @@
-//! Inventories that are too large for a status are kept in Secrets beside it.
+//! Inventories that are too large for a status, and hooks that run at a deletion, are kept in Secrets beside it.
 //!
 //! A Secret is named after what it holds and never changes. It is there before the status that refers to it, and goes after the
 //! status that no longer does: whenever the operator dies, the inventory that the status means can be read. One that is left over
@@ -7,14 +7,15 @@
 use super::context::Context;
 use super::error::ReconcileError;
 use super::resource::Component;
-use crate::api::v1alpha1::{ComponentStatus, InventoryItem};
+use crate::api::v1alpha1::ComponentStatus;
 use flate2::Compression;
 use flate2::read::{GzDecoder, GzEncoder};
 use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::Secret;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
 use kube::api::{DeleteParams, PostParams};
-use kube::{Api, ResourceExt};
+use kube::{Api, Client, ResourceExt};
+use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 use std::io::Read;
 use whipstaff_generator::Digest;
@@ -26,10 +27,32 @@ const MAX_STATUS_BYTES: usize = 700 * 1024;
 const MAX_PACKED_BYTES: usize = 1_000_000;
 /// Most bytes of an unpacked inventory.
 const MAX_UNPACKED_BYTES: u64 = 64 * 1024 * 1024;
-/// Entry of the Secret.
-const ENTRY: &str = "inventory.json.gz";
 /// Hexadecimal digits of a name that tell contents apart.
 const NAME_DIGITS: usize = 16;
+
+/// What is kept in a Secret.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kept {
+    /// An inventory.
+    Inventory,
+    /// Hooks.
+    Hooks,
+}
+
+impl Kept {
+    /// What the names of its Secrets begin with.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Inventory => "inventory",
+            Self::Hooks => "hooks",
+        }
+    }
+
+    /// Entry of the Secret.
+    fn entry(self) -> String {
+        format!("{}.json.gz", self.name())
+    }
+}
 
 /// Why an inventory cannot be kept in a Secret, or read from one.
 #[derive(Debug, thiserror::Error)]
@@ -42,9 +65,9 @@ pub(crate) enum SpillError {
     #[error("it does not exist")]
     Missing,
     /// The Secret holds something else.
-    #[error("it is not an inventory")]
+    #[error("it holds something else")]
     Unreadable(#[source] std::io::Error),
-    /// There are too many objects.
+    /// There is too much of it.
     #[error("its {bytes} bytes are more than a Secret holds")]
     TooLarge { bytes: usize },
 }
@@ -69,27 +92,40 @@ pub(super) async fn store<C: Component>(
         status.inventory_secret = None;
         return Ok(());
     }
+    let known = status.inventory_secret.as_deref();
+    let name = keep(component, context, Kept::Inventory, &json, known).await?;
+    status.inventory_secret = Some(name);
+    Ok(())
+}
+
+/// Keeps something in a Secret and gives its name. `known` is the name of one that is there.
+pub(super) async fn keep<C: Component>(
+    component: &C,
+    context: &Context,
+    what: Kept,
+    json: &[u8],
+    known: Option<&str>,
+) -> Result<String, ReconcileError> {
     let uid = component.uid().unwrap_or_default();
-    let name = secret_name(&uid, &json);
+    let name = secret_name(what, &uid, json);
+    // It is written once only: who kept the name knows that it is there.
+    if known == Some(&name) {
+        return Ok(name);
+    }
     let failed = |cause| ReconcileError::Inventory {
         name: name.clone(),
         cause,
     };
-    // It is written once only: who kept the name knows that it is there.
-    if status.inventory_secret.as_ref() != Some(&name) {
-        let packed = pack(&json).map_err(failed)?;
-        let secret = new_secret(component, &uid, &name, packed);
-        let created = api(component, context)
-            .create(&PostParams::default(), &secret)
-            .await;
-        match created {
-            Err(kube::Error::Api(answer)) if answer.code == 409 => {}
-            Err(cause) => return Err(failed(SpillError::Request(Box::new(cause)))),
-            Ok(_) => {}
-        }
+    let packed = pack(json).map_err(failed)?;
+    let secret = new_secret(component, &uid, &name, (what, packed));
+    let created = api(component, context)
+        .create(&PostParams::default(), &secret)
+        .await;
+    match created {
+        Err(kube::Error::Api(answer)) if answer.code == 409 => Ok(name),
+        Err(cause) => Err(failed(SpillError::Request(Box::new(cause)))),
+        Ok(_) => Ok(name),
     }
-    status.inventory_secret = Some(name);
-    Ok(())
 }
 
 /// Reads the inventory of a status from its Secret, if it is in one.
@@ -98,24 +134,69 @@ pub(super) async fn load<C: Component>(
     context: &Context,
     status: &mut ComponentStatus,
 ) -> Result<(), ReconcileError> {
+    read_inventory(&api(component, context), status).await
+}
+
+/// Reads the inventory of a component's status from its Secret, if it is in one.
+///
+/// # Errors
+/// [`InventoryError`] when the Secret cannot be read, or holds something else.
+pub async fn load_inventory(
+    client: Client,
+    namespace: &str,
+    status: &mut ComponentStatus,
+) -> Result<(), InventoryError> {
+    let secrets = Api::namespaced(client, namespace);
+    let read = read_inventory(&secrets, status).await;
+    read.map_err(|error| InventoryError(Box::new(error)))
+}
+
+/// An inventory that cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct InventoryError(Box<ReconcileError>);
+
+async fn read_inventory(
+    secrets: &Api<Secret>,
+    status: &mut ComponentStatus,
+) -> Result<(), ReconcileError> {
     let Some(name) = status.inventory_secret.clone() else {
         return Ok(());
     };
-    let found = api(component, context).get_opt(&name).await;
+    status.inventory = read_from(secrets, Kept::Inventory, &name).await?;
+    Ok(())
+}
+
+/// Reads what is kept in a Secret.
+pub(super) async fn read<C: Component, T: DeserializeOwned>(
+    component: &C,
+    context: &Context,
+    what: Kept,
+    name: &str,
+) -> Result<T, ReconcileError> {
+    read_from(&api(component, context), what, name).await
+}
+
+async fn read_from<T: DeserializeOwned>(
+    secrets: &Api<Secret>,
+    what: Kept,
+    name: &str,
+) -> Result<T, ReconcileError> {
+    let found = secrets.get_opt(name).await;
     let found = found.map_err(|cause| SpillError::Request(Box::new(cause)));
     let unpacked = found.and_then(|secret| {
         let data = secret.ok_or(SpillError::Missing)?.data.unwrap_or_default();
-        unpack(&data.get(ENTRY).ok_or(SpillError::Missing)?.0)
+        unpack(&data.get(&what.entry()).ok_or(SpillError::Missing)?.0)
     });
-    status.inventory = unpacked.map_err(|cause| ReconcileError::Inventory { name, cause })?;
-    Ok(())
+    let name = name.to_owned();
+    unpacked.map_err(|cause| ReconcileError::Inventory { name, cause })
 }
 
 /// Removes a Secret that no status refers to any more. One that cannot be removed goes with the component.
 pub(super) async fn remove<C: Component>(component: &C, context: &Context, name: &str) {
     let params = DeleteParams::default();
     if let Err(error) = api(component, context).delete(name, &params).await {
-        tracing::debug!(secret = name, %error, "an old inventory is not removed");
+        tracing::debug!(secret = name, %error, "an old Secret is not removed");
     }
 }
 
@@ -124,13 +205,18 @@ fn api<C: Component>(component: &C, context: &Context) -> Api<Secret> {
     Api::namespaced(context.client.0.clone(), &namespace)
 }
 
-fn secret_name(uid: &str, json: &[u8]) -> String {
+fn secret_name(what: Kept, uid: &str, json: &[u8]) -> String {
     let digest = Digest::of(json).hex();
     let digits = digest.get(..NAME_DIGITS).unwrap_or(&digest);
-    format!("whipstaff-inventory-{uid}-{digits}")
+    format!("whipstaff-{}-{uid}-{digits}", what.name())
 }
 
-fn new_secret<C: Component>(component: &C, uid: &str, name: &str, packed: Vec<u8>) -> Secret {
+fn new_secret<C: Component>(
+    component: &C,
+    uid: &str,
+    name: &str,
+    (what, packed): (Kept, Vec<u8>),
+) -> Secret {
     let owner = OwnerReference {
         api_version: C::api_version(&()).into_owned(),
         kind: C::kind(&()).into_owned(),
@@ -145,7 +231,7 @@ fn new_secret<C: Component>(component: &C, uid: &str, name: &str, packed: Vec<u8
             ..ObjectMeta::default()
         },
         immutable: Some(true),
-        data: Some(BTreeMap::from([(ENTRY.to_owned(), ByteString(packed))])),
+        data: Some(BTreeMap::from([(what.entry(), ByteString(packed))])),
         ..Secret::default()
     }
 }
@@ -164,7 +250,7 @@ fn pack(json: &[u8]) -> Result<Vec<u8>, SpillError> {
     Ok(packed)
 }
 
-fn unpack(packed: &[u8]) -> Result<Vec<InventoryItem>, SpillError> {
+fn unpack<T: DeserializeOwned>(packed: &[u8]) -> Result<T, SpillError> {
     let mut json = Vec::new();
     GzDecoder::new(packed)
         .take(MAX_UNPACKED_BYTES)
@@ -176,6 +262,7 @@ fn unpack(packed: &[u8]) -> Result<Vec<InventoryItem>, SpillError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::api::v1alpha1::InventoryItem;
     use whipstaff_generator::ObjectKey;
 
     fn inventory(objects: usize) -> Vec<InventoryItem> {
@@ -198,9 +285,11 @@ mod tests {
     fn packed_inventory_is_the_same_again() {
         let inventory = inventory(500);
         let json = serde_json::to_vec(&inventory).unwrap();
-        assert_eq!(unpack(&pack(&json).unwrap()).unwrap(), inventory);
-        assert!(unpack(b"something else").is_err());
-        assert!(unpack(&pack(b"something else").unwrap()).is_err());
+        let unpacked: Vec<InventoryItem> = unpack(&pack(&json).unwrap()).unwrap();
+        assert_eq!(unpacked, inventory);
+        assert!(unpack::<Vec<InventoryItem>>(b"something else").is_err());
+        let packed = pack(b"something else").unwrap();
+        assert!(unpack::<Vec<InventoryItem>>(&packed).is_err());
     }
 
     #[test]
@@ -220,9 +309,10 @@ mod tests {
     #[test]
     fn secrets_are_named_after_what_they_hold() {
         let uid = "0b5e0b1c-5a43-4a0c-9a3a-0d6bb1d1e2f3";
-        let name = secret_name(uid, b"one");
+        let name = secret_name(Kept::Inventory, uid, b"one");
         assert!(name.len() < 100, "{name}");
-        assert_eq!(name, secret_name(uid, b"one"));
-        assert_ne!(name, secret_name(uid, b"two"));
+        assert_eq!(name, secret_name(Kept::Inventory, uid, b"one"));
+        assert_ne!(name, secret_name(Kept::Inventory, uid, b"two"));
+        assert_ne!(name, secret_name(Kept::Hooks, uid, b"one"));
     }
 }

@@ -97,7 +97,8 @@ pub(super) async fn remove_finalizer<C: Component>(
     };
     write_finalizers(component, context, memory, without_ours).await?;
     let known = memory.status.as_ref();
-    if let Some(name) = known.and_then(|status| status.inventory_secret.as_ref()) {
+    let secrets = known.map(|status| [&status.inventory_secret, &status.hooks_secret]);
+    for name in secrets.into_iter().flatten().flatten() {
         spill::remove(component, context, name).await;
     }
     Ok(())
@@ -159,6 +160,7 @@ pub(super) async fn write_status<C: Component>(
         return Err(ReconcileError::Overtaken);
     };
     let before = known.inventory_secret.clone();
+    let hooks_before = known.hooks_secret.clone();
     let mut status = status.clone();
     status.inventory_secret.clone_from(&before);
     if *known == status {
@@ -189,10 +191,11 @@ pub(super) async fn write_status<C: Component>(
                     context.graph.wake_dependants(&Node::of(component));
                 }
                 memory.version = stored.resource_version().unwrap_or_default();
-                if let Some(old) =
-                    before.filter(|old| status.inventory_secret.as_ref() != Some(old))
-                {
-                    spill::remove(component, context, &old).await;
+                let now = [&status.inventory_secret, &status.hooks_secret];
+                for old in [before, hooks_before].into_iter().flatten() {
+                    if !now.contains(&&Some(old.clone())) {
+                        spill::remove(component, context, &old).await;
+                    }
                 }
                 return Ok(());
             }

@@ -1,5 +1,6 @@
 //! The watch loop of components.
 
+use super::places::Aside;
 use crate::cluster::ComponentName;
 use crate::component::{Component, Context, Graph, Hooks, reconcile};
 use futures::{StreamExt, TryStreamExt};
@@ -13,7 +14,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio_util::sync::CancellationToken;
 
 /// How long events are gathered before a component is reconciled: a rollout changes an object several times in a moment.
@@ -23,11 +24,14 @@ const DEBOUNCE: Duration = Duration::from_millis(50);
 ///
 /// Only those that the selector takes are watched: when a component leaves it, nothing is known of it any more.
 ///
-/// `woken` brings the components whose dependents changed. Changes of a component's own status wake nobody.
+/// The channel brings the components whose dependents changed. Changes of a component's own status wake nobody.
 pub(crate) async fn run_components<C: Component>(
     context: Arc<Context>,
     hooks: Arc<Hooks<C>>,
-    woken: UnboundedReceiver<ComponentName>,
+    (wake, woken): (
+        UnboundedSender<ComponentName>,
+        UnboundedReceiver<ComponentName>,
+    ),
     shard_selector: &str,
     concurrency: u16,
     stop: CancellationToken,
@@ -58,6 +62,8 @@ pub(crate) async fn run_components<C: Component>(
         let (namespace, name) = woken.recv().await?;
         Some((ObjectRef::<C>::new(&name).within(&namespace), woken))
     });
+    let aside = Arc::new(Aside::new(wake));
+    let places = Arc::clone(&aside);
     Controller::for_stream(components, store)
         .with_config(
             Config::default()
@@ -68,9 +74,17 @@ pub(crate) async fn run_components<C: Component>(
         .graceful_shutdown_on(stop.cancelled_owned())
         .run(
             move |component, context| {
-                let hooks = Arc::clone(&hooks);
+                let (hooks, places) = (Arc::clone(&hooks), Arc::clone(&places));
                 async move {
-                    let delay = reconcile(component, context, hooks).await;
+                    let name = (
+                        component.namespace().unwrap_or_default(),
+                        component.name_any(),
+                    );
+                    if places.defer(&name) {
+                        return Ok(Action::await_change());
+                    }
+                    let run = Box::pin(reconcile(component, context, hooks));
+                    let delay = places.run(name, run).await;
                     Ok::<_, Infallible>(delay.map_or_else(Action::await_change, Action::requeue))
                 }
             },
@@ -83,6 +97,7 @@ pub(crate) async fn run_components<C: Component>(
             }
         })
         .await;
+    aside.finish().await;
 }
 
 /// Keeps the graph of dependencies up to date with what is watched.

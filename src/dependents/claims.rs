@@ -16,11 +16,19 @@ const MAX_AGE: Duration = Duration::from_mins(10);
 /// Namespace and name of a component.
 type ComponentName = (String, String);
 
-/// The claims of all components.
+/// A cluster, and an object there.
+type Claimed = (String, ObjectId);
+
+/// The claims of all components of a process, of whatever kind. Cheap to clone.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ClaimBook(Arc<Mutex<HashMap<Claimed, Claim>>>);
+
+/// The claims of all components on objects of one cluster, as the components of one kind see them.
 #[derive(Debug, Clone)]
 pub(crate) struct Claims {
+    cluster: String,
     wake: UnboundedSender<ComponentName>,
-    claims: Arc<Mutex<HashMap<ObjectId, Claim>>>,
+    book: ClaimBook,
 }
 
 #[derive(Debug)]
@@ -32,11 +40,16 @@ struct Claim {
 }
 
 impl Claims {
-    /// No claims. Components of a kind that get what they claimed are sent to `wake`.
-    pub(crate) fn new(wake: UnboundedSender<ComponentName>) -> Self {
+    /// The claims of a book on objects of a cluster. Components of a kind that get what they claimed are sent to `wake`.
+    pub(crate) fn new(
+        book: &ClaimBook,
+        cluster: &str,
+        wake: UnboundedSender<ComponentName>,
+    ) -> Self {
         Self {
+            cluster: cluster.to_owned(),
             wake,
-            claims: Arc::default(),
+            book: book.clone(),
         }
     }
 
@@ -47,11 +60,12 @@ impl Claims {
         name: &ComponentName,
         objects: impl IntoIterator<Item = ObjectId>,
     ) {
-        let wanted: BTreeSet<_> = objects.into_iter().collect();
+        let cluster = || self.cluster.clone();
+        let wanted: BTreeSet<_> = objects.into_iter().map(|id| (cluster(), id)).collect();
         let mut claims = self.claims();
-        claims.retain(|id, claim| {
+        claims.retain(|claimed, claim| {
             claim.made.elapsed() < MAX_AGE
-                && (claim.claimant != claimant.annotation() || wanted.contains(id))
+                && (claim.claimant != claimant.annotation() || wanted.contains(claimed))
         });
         for id in wanted {
             let claim = claims.entry(id).or_insert_with(|| Claim {
@@ -75,23 +89,26 @@ impl Claims {
     /// What components other than this one ask for.
     pub(crate) fn of_others(&self, us: &OwnerId) -> BTreeSet<ObjectId> {
         let claims = self.claims();
-        let others = claims.iter().filter(|(_, claim)| {
-            claim.claimant != us.annotation() && claim.made.elapsed() < MAX_AGE
+        let others = claims.iter().filter(|((cluster, _), claim)| {
+            *cluster == self.cluster
+                && claim.claimant != us.annotation()
+                && claim.made.elapsed() < MAX_AGE
         });
-        others.map(|(id, _)| id.clone()).collect()
+        others.map(|((_, id), _)| id.clone()).collect()
     }
 
     /// Tells who claimed an object that it is free.
     pub(crate) fn released(&self, id: &ObjectId) {
-        if let Some(claim) = self.claims().remove(id) {
+        let claimed = (self.cluster.clone(), id.clone());
+        if let Some(claim) = self.claims().remove(&claimed) {
             // Fails only while the operator stops: then nobody is left to wake.
             let _ = claim.wake.send(claim.name);
         }
     }
 
-    fn claims(&self) -> MutexGuard<'_, HashMap<ObjectId, Claim>> {
+    fn claims(&self) -> MutexGuard<'_, HashMap<Claimed, Claim>> {
         // Nothing that holds the lock can leave the map half changed.
-        self.claims.lock().unwrap_or_else(PoisonError::into_inner)
+        self.book.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -103,7 +120,7 @@ mod tests {
     #[test]
     fn first_claimant_gets_the_object_and_is_woken() {
         let (wake, mut woken) = tokio::sync::mpsc::unbounded_channel();
-        let claims = Claims::new(wake);
+        let claims = Claims::new(&ClaimBook::default(), "", wake);
         let name = |name: &str| ("apps".to_owned(), name.to_owned());
         let (first, second) = (owner_named("first"), owner_named("second"));
         claims.claim(&first, &name("first"), [config_map_id("a")]);
@@ -121,7 +138,7 @@ mod tests {
     #[test]
     fn claim_that_is_not_made_again_is_withdrawn() {
         let (wake, _woken) = tokio::sync::mpsc::unbounded_channel();
-        let claims = Claims::new(wake);
+        let claims = Claims::new(&ClaimBook::default(), "", wake);
         let name = ("apps".to_owned(), "first".to_owned());
         let first = owner_named("first");
         claims.claim(&first, &name, [config_map_id("a"), config_map_id("b")]);
@@ -130,5 +147,25 @@ mod tests {
             claims.of_others(&owner()),
             BTreeSet::from([config_map_id("b")])
         );
+    }
+
+    #[test]
+    fn kinds_share_a_book_and_clusters_are_told_apart() {
+        let channel = tokio::sync::mpsc::unbounded_channel;
+        let ((wake, mut woken), (other, _other)) = (channel(), channel());
+        let book = ClaimBook::default();
+        let claims = Claims::new(&book, "", wake);
+        let name = ("apps".to_owned(), "first".to_owned());
+        claims.claim(&owner_named("first"), &name, [config_map_id("a")]);
+        let of_another_kind = Claims::new(&book, "", other.clone());
+        assert_eq!(
+            of_another_kind.of_others(&owner()),
+            BTreeSet::from([config_map_id("a")])
+        );
+        let of_another_cluster = Claims::new(&book, "elsewhere", other);
+        assert!(of_another_cluster.of_others(&owner()).is_empty());
+        of_another_cluster.released(&config_map_id("a"));
+        of_another_kind.released(&config_map_id("a"));
+        assert_eq!(woken.try_recv().unwrap(), name);
     }
 }

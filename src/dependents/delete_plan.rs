@@ -78,7 +78,8 @@ pub(crate) fn plan_deletion(
 struct Doomed<'a> {
     id: ObjectId,
     item: &'a InventoryItem,
-    live: &'a Live,
+    /// Nothing when it cannot be looked at.
+    live: Option<&'a Live>,
     wave: Wave,
 }
 
@@ -101,6 +102,20 @@ pub(super) fn remove(
     let mut doomed = Vec::new();
     for (id, item) in items {
         let live = observed.objects.get(&id);
+        if live.is_none()
+            && observed.unavailable.contains(&id)
+            && !removal.orphans(item.delete_policy)
+        {
+            let wave = wave(item, &id, true);
+            let live = None;
+            doomed.push(Doomed {
+                id,
+                item,
+                live,
+                wave,
+            });
+            continue;
+        }
         let Some(live) = live.filter(|live| live.owner == Owner::Us) else {
             plan.gone.insert(id);
             continue;
@@ -123,7 +138,7 @@ pub(super) fn remove(
             doomed.push(Doomed {
                 id,
                 item,
-                live,
+                live: Some(live),
                 wave,
             });
         }
@@ -150,6 +165,11 @@ fn delete(doomed: &[Doomed<'_>], removal: &Removal<'_>, plan: &mut Plan) {
             since: item.since.clone(),
             ..Waiting::new(id.clone(), reason)
         };
+        let Some(live) = live else {
+            let reason = "may still exist: the API server that serves it is not available";
+            plan.waiting.push(waiting(reason.to_owned()));
+            continue;
+        };
         if live.deleting {
             plan.waiting.push(waiting(going(live)));
         } else if let Some(holder) = holders.get(id) {
@@ -160,12 +180,16 @@ fn delete(doomed: &[Doomed<'_>], removal: &Removal<'_>, plan: &mut Plan) {
             let reason = "is no longer wanted, and another component may ask for it";
             plan.waiting.push(waiting(reason.to_owned()));
         } else {
+            let uid = live.uid.clone();
+            let action = if item.made {
+                Action::DeleteIfEmpty { uid }
+            } else {
+                Action::Delete { uid }
+            };
             plan.steps.push(Step {
                 key: item.key(),
                 wave: item.delete_order,
-                action: Action::Delete {
-                    uid: live.uid.clone(),
-                },
+                action,
                 reason: Reason::Unwanted,
             });
         }

@@ -1,7 +1,7 @@
 //! From a generator's output to what is wanted in the cluster.
 
 use super::annotations::{self, AnnotationError, Annotations};
-use super::hooks::{self, DEFINITION_WAVE, Placement, Runs};
+use super::hooks::DEFINITION_WAVE;
 use super::kinds::{ManagedKinds, served_by};
 use super::order::{Stage, rank, stage};
 use super::ownership::OwnerId;
@@ -18,7 +18,7 @@ use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
-use whipstaff_generator::{Generated, Object, ObjectId, ObjectKey};
+use whipstaff_generator::{Generated, Hook, Object, ObjectId, ObjectKey};
 
 /// Fields of `metadata` that only the API server writes.
 const SERVER_METADATA: &[&str] = &[
@@ -43,6 +43,8 @@ pub(crate) struct Desired {
     pub(crate) objects: Vec<DesiredObject>,
     /// Namespaces that the objects need and that are not among them.
     pub(crate) namespaces: BTreeSet<String>,
+    /// Namespaces that hooks need which are about to run.
+    pub(crate) hook_namespaces: BTreeSet<String>,
 }
 
 /// One object that is wanted.
@@ -80,11 +82,13 @@ pub(crate) struct DesiredObject {
     pub(crate) hints: Hints,
     /// Whether it is pruned even if its kind is protected.
     pub(crate) prunable: bool,
+    /// Whether it is a namespace that is created because objects need it.
+    pub(crate) made: bool,
     /// How it is changed.
     pub(crate) update: UpdatePolicy,
     /// What happens when a change touches a field that cannot be changed.
     pub(crate) immutable: ImmutablePolicy,
-    /// Whether what others change in it is left alone: a hook, or what is applied only once.
+    /// Whether what others change in it is left alone: it is applied only once.
     pub(crate) fixed: bool,
     /// What happens when others change it.
     pub(crate) drift: DriftMode,
@@ -120,14 +124,8 @@ pub(crate) struct PrepareOptions<'a> {
     pub(crate) owner: &'a OwnerId,
     /// Namespace of namespaced objects that name none.
     pub(crate) namespace: &'a str,
-    /// Whether something was installed before.
-    pub(crate) is_upgrade: bool,
-    /// The revision; hooks that run once per revision carry it in their digest.
-    pub(crate) revision: i64,
-    /// Whether hooks are wanted at all.
-    pub(crate) hooks: bool,
-    /// The revision that was taken over from Helm, if one was: its hooks have run.
-    pub(crate) adopted: Option<i64>,
+    /// Whether it was taken over from Helm.
+    pub(crate) adopted: bool,
     /// Policies of objects that name none.
     pub(crate) policies: &'a Policies,
     /// Digest of the component: what is applied on every change of it carries it in its digest.
@@ -176,6 +174,9 @@ pub(crate) enum PrepareError {
         #[source]
         cause: Box<AnnotationError>,
     },
+    /// More hooks than one event may have.
+    #[error("there are more than {most} hooks for `{event}`")]
+    TooManyHooks { event: &'static str, most: usize },
     /// Objects that cannot be brought into an order.
     #[error("{id} from `{file}` {problem}")]
     Rule {
@@ -198,30 +199,10 @@ pub(crate) fn prepare(
     generated: &Generated,
     options: &PrepareOptions<'_>,
 ) -> Result<Desired, PrepareError> {
-    let defined = definitions(generated);
-    let served = generated.objects.iter().map(|item| &item.object);
-    let mut preparation = Preparation {
-        options,
-        defined: &defined,
-        managed: ManagedKinds::new(
-            served.flat_map(served_by).collect(),
-            options.additional_types,
-        ),
-        ignored: ignored(options.policies),
-        references: BTreeMap::new(),
-        seen: BTreeMap::new(),
-    };
+    let mut preparation = Preparation::new(generated, options);
     let mut objects = Vec::new();
     for item in &generated.objects {
-        objects.push(preparation.object(item.object.clone(), &item.source, None)?);
-    }
-    if options.hooks {
-        let hooks = hooks::after_adoption(&generated.hooks, options.revision, options.adopted);
-        for placement in hooks::place(&hooks, options.is_upgrade) {
-            let object = placement.hook.object.clone();
-            let source = placement.hook.source.clone();
-            objects.push(preparation.object(object, &source, Some(&placement))?);
-        }
+        objects.push(preparation.object(item.object.clone(), &item.source)?);
     }
     objects.sort_by(|a, b| sort_key(a).cmp(&sort_key(b)));
     rules::check(&mut objects, &preparation.references)?;
@@ -229,7 +210,23 @@ pub(crate) fn prepare(
     Ok(Desired {
         objects,
         namespaces,
+        hook_namespaces: BTreeSet::new(),
     })
+}
+
+/// Makes what is sent of hooks, each for itself: one object may be several hooks, of several events. `generated` is what they come with.
+pub(super) fn prepare_alone<'a>(
+    hooks: impl IntoIterator<Item = &'a Hook>,
+    generated: &Generated,
+    options: &PrepareOptions<'_>,
+) -> Result<Vec<DesiredObject>, PrepareError> {
+    let mut preparation = Preparation::new(generated, options);
+    let mut objects = Vec::new();
+    for hook in hooks {
+        preparation.seen.clear();
+        objects.push(preparation.object(hook.object.clone(), &hook.source)?);
+    }
+    Ok(objects)
 }
 
 fn sort_key(object: &DesiredObject) -> (i32, Stage, usize, &ObjectId) {
@@ -287,20 +284,30 @@ fn ignored(policies: &Policies) -> Vec<Arc<DriftIgnore>> {
 
 struct Preparation<'a> {
     options: &'a PrepareOptions<'a>,
-    defined: &'a BTreeMap<(String, String), Resource>,
+    defined: BTreeMap<(String, String), Resource>,
     managed: ManagedKinds,
     ignored: Vec<Arc<DriftIgnore>>,
     references: BTreeMap<ObjectId, Vec<Reference>>,
     seen: BTreeMap<ObjectId, String>,
 }
 
-impl Preparation<'_> {
-    fn object(
-        &mut self,
-        mut object: Object,
-        source: &str,
-        hook: Option<&Placement>,
-    ) -> Result<DesiredObject, PrepareError> {
+impl<'a> Preparation<'a> {
+    fn new(generated: &Generated, options: &'a PrepareOptions<'a>) -> Self {
+        let served = generated.objects.iter().map(|item| &item.object);
+        Self {
+            options,
+            defined: definitions(generated),
+            managed: ManagedKinds::new(
+                served.flat_map(served_by).collect(),
+                options.additional_types,
+            ),
+            ignored: ignored(options.policies),
+            references: BTreeMap::new(),
+            seen: BTreeMap::new(),
+        }
+    }
+
+    fn object(&mut self, mut object: Object, source: &str) -> Result<DesiredObject, PrepareError> {
         normalise(&mut object);
         if object.name().is_empty() {
             return Err(PrepareError::Name {
@@ -326,39 +333,32 @@ impl Preparation<'_> {
         let references = Annotations::of(&object, self.options.owner.names()).depends_on();
         self.references
             .insert(object.id(), references.map_err(fail)?);
-        let mut desired = self.describe(&object, served, hook).map_err(fail)?;
+        let mut desired = self.describe(&object, served).map_err(fail)?;
         source.clone_into(&mut desired.source);
-        desired.manifest = Arc::new(self.mark(object, &desired.digest));
+        desired.manifest = Arc::new(self.marked(object, &desired.digest));
         Ok(desired)
     }
 
-    fn describe(
-        &self,
-        object: &Object,
-        served: Served,
-        hook: Option<&Placement>,
-    ) -> Result<DesiredObject, AnnotationError> {
+    fn describe(&self, object: &Object, served: Served) -> Result<DesiredObject, AnnotationError> {
         let (id, key) = (object.id(), object.key());
         let stage = stage(&id, self.managed.contains(&key));
         let policies = self.options.policies;
         let annotations = Annotations::of(object, self.options.owner.names());
         let reconcile = annotations.reconcile()?.or(policies.reconcile);
         let deletion = annotations.delete_policy()?;
-        let update = match (annotations.update()?, hook) {
-            (Some(update), _) => update,
-            (None, Some(_)) => UpdatePolicy::Recreate,
-            (None, None) => policies.update.unwrap_or_default(),
-        };
+        let update = annotations
+            .update()?
+            .or(policies.update)
+            .unwrap_or_default();
         let apply_order = annotations.order(annotations::APPLY_ORDER)?;
-        let apply_order = apply_order.unwrap_or_else(|| default_order(stage, hook));
+        let apply_order = apply_order.unwrap_or_else(|| default_order(stage));
         let once = reconcile == Some(ReconcilePolicy::Once);
         let reapply = annotations.reapply_interval()?.or(self.options.reapply);
         let purge_order = annotations.order(annotations::PURGE_ORDER)?;
-        let purged = hook.is_some_and(|placement| placement.purge);
         let (resource, defined, unserved) = served.parts(&key);
         Ok(DesiredObject {
             manifest: Arc::default(),
-            digest: self.digest(object, hook, reconcile.unwrap_or_default()),
+            digest: self.digest(object, reconcile.unwrap_or_default()),
             delete_order: annotations
                 .order(annotations::DELETE_ORDER)?
                 .unwrap_or_default(),
@@ -366,6 +366,7 @@ impl Preparation<'_> {
                 .adoption()?
                 .or(policies.adoption)
                 .unwrap_or_default(),
+            made: false,
             prunable: deletion == Some(DeletePolicy::Delete),
             delete_policy: deletion
                 .or(self.kept_of_release(&id))
@@ -376,7 +377,7 @@ impl Preparation<'_> {
                 .immutable()?
                 .or(policies.immutable)
                 .unwrap_or_default(),
-            fixed: hook.is_some() || once,
+            fixed: once,
             drift: annotations
                 .drift()?
                 .or(policies.drift.as_ref().and_then(|drift| drift.mode))
@@ -384,7 +385,7 @@ impl Preparation<'_> {
             ignored: self.ignored_in(&id),
             reapply: reapply.filter(|_| !once && update != UpdatePolicy::Recreate),
             timeout: annotations.timeout()?,
-            purge_order: purge_order.or(purged.then_some(apply_order)),
+            purge_order,
             manages: served_by(object),
             depends_on: Vec::new(),
             source: String::new(),
@@ -402,23 +403,16 @@ impl Preparation<'_> {
     /// What of a Helm release holds what cannot be made again stays when the component goes.
     fn kept_of_release(&self, id: &ObjectId) -> Option<DeletePolicy> {
         let is_precious = PRECIOUS.contains(&(id.group.as_str(), id.kind.as_str()));
-        (self.options.adopted.is_some() && is_precious).then_some(DeletePolicy::OrphanOnDelete)
+        (self.options.adopted && is_precious).then_some(DeletePolicy::OrphanOnDelete)
     }
 
-    fn digest(
-        &self,
-        object: &Object,
-        hook: Option<&Placement>,
-        reconcile: ReconcilePolicy,
-    ) -> String {
-        let digest = object.digest();
-        match (hook.map(|placement| placement.runs), reconcile) {
-            (Some(Runs::Once), _) | (_, ReconcilePolicy::Once) => "once".to_owned(),
-            (Some(Runs::EachRevision), _) => format!("{digest}@{}", self.options.revision),
-            (None, ReconcilePolicy::OnObjectOrComponentChange) => {
-                format!("{digest}@{}", self.options.component)
+    fn digest(&self, object: &Object, reconcile: ReconcilePolicy) -> String {
+        match reconcile {
+            ReconcilePolicy::Once => "once".to_owned(),
+            ReconcilePolicy::OnObjectOrComponentChange => {
+                format!("{}@{}", object.digest(), self.options.component)
             }
-            (None, ReconcilePolicy::OnObjectChange) => digest.to_string(),
+            ReconcilePolicy::OnObjectChange => object.digest().to_string(),
         }
     }
 
@@ -468,13 +462,17 @@ impl Preparation<'_> {
         }
     }
 
-    fn mark(&self, mut object: Object, digest: &str) -> Value {
-        let owner = self.options.owner;
-        object.set_label(owner.names().owner_key(), owner.label());
-        object.set_annotation(owner.names().owner_key(), owner.annotation());
-        object.set_annotation(owner.names().digest_key(), digest);
+    fn marked(&self, mut object: Object, digest: &str) -> Value {
+        mark(&mut object, self.options.owner, digest);
         object.into_value()
     }
+}
+
+/// Says in an object who owns it, and what was applied.
+pub(super) fn mark(object: &mut Object, owner: &OwnerId, digest: &str) {
+    object.set_label(owner.names().owner_key(), owner.label());
+    object.set_annotation(owner.names().owner_key(), owner.annotation());
+    object.set_annotation(owner.names().digest_key(), digest);
 }
 
 /// Where a kind is served.
@@ -515,12 +513,12 @@ impl Served {
     }
 }
 
-/// The wave of an object that names none: hooks before and after all others; namespaces and definitions first of all.
-fn default_order(stage: Stage, hook: Option<&Placement>) -> i32 {
-    match hook {
-        Some(placement) => placement.wave,
-        None if matches!(stage, Stage::Namespace | Stage::Definition) => DEFINITION_WAVE,
-        None => 0,
+/// The wave of an object that names none: namespaces and definitions come first of all.
+fn default_order(stage: Stage) -> i32 {
+    if matches!(stage, Stage::Namespace | Stage::Definition) {
+        DEFINITION_WAVE
+    } else {
+        0
     }
 }
 

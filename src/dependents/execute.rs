@@ -46,6 +46,11 @@ pub(crate) enum Outcome {
     Deleted,
     /// Our marks were removed from the object, and it stays.
     Released,
+    /// Our marks were removed from the namespace, and it stays for what is in it.
+    Occupied {
+        /// What that is, for a person.
+        by: String,
+    },
     /// Nothing was written: an object that was to be created exists, or one that was to be changed does not.
     Exists,
 }
@@ -192,6 +197,16 @@ impl Executor<'_> {
                 self.release(&step.key, uid).await?;
                 Outcome::Released
             }
+            (Action::DeleteIfEmpty { uid }, _) => match self.occupant(&id).await? {
+                None => {
+                    self.delete(&step.key, uid).await?;
+                    Outcome::Deleted
+                }
+                Some(by) => {
+                    self.release(&step.key, uid).await?;
+                    Outcome::Occupied { by }
+                }
+            },
             (Action::Purge { uid }, _) => {
                 self.delete(&step.key, uid).await?;
                 Outcome::Purged
@@ -356,7 +371,10 @@ pub(crate) fn served<'a>(resources: &'a Resources, key: &ObjectKey) -> Option<&'
 
 /// Steps of one group are executed side by side.
 fn group(step: &Step) -> (i32, bool, usize) {
-    let is_delete = matches!(step.action, Action::Delete { .. } | Action::Release { .. });
+    let is_delete = matches!(
+        step.action,
+        Action::Delete { .. } | Action::DeleteIfEmpty { .. } | Action::Release { .. }
+    );
     (
         step.wave,
         is_delete,
@@ -370,6 +388,6 @@ fn verb(action: &Action) -> &'static str {
         Action::Apply | Action::Absorb { .. } => "apply",
         Action::Release { .. } => "release",
         Action::Recreate { .. } => "delete, to create it anew,",
-        Action::Purge { .. } | Action::Delete { .. } => "delete",
+        Action::Purge { .. } | Action::Delete { .. } | Action::DeleteIfEmpty { .. } => "delete",
     }
 }

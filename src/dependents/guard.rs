@@ -1,11 +1,13 @@
 //! Objects of others that would go, or be left without anybody who serves them, if a component were deleted.
 
 use super::execute::{ExecuteError, Executor, served};
+use super::observe::ObserveError;
 use super::order::{Stage, stage};
 use crate::api::v1alpha1::{InventoryItem, TypePattern};
-use crate::cluster::{RequestError, Resource, Resources};
+use crate::cluster::{Objects, RequestError, Resource, Resources};
 use serde_json::Value;
-use whipstaff_generator::ObjectId;
+use std::collections::{BTreeMap, BTreeSet};
+use whipstaff_generator::{ObjectId, ObjectKey};
 
 impl Executor<'_> {
     /// Refuses if others have objects of the kinds that a component serves, or that it names in addition. `additional` kinds count in
@@ -84,16 +86,22 @@ impl Executor<'_> {
         resource: &Resource,
     ) -> Result<(), ExecuteError> {
         let selector = format!("{}!={}", self.owner.names().owner_key(), self.owner.label());
-        let list = match self.objects.list(resource, "", &selector, 1).await {
-            Err(error) if cannot_be_listed(&error) => return Ok(()),
+        let list = async |limit| match self.objects.list(resource, "", &selector, limit).await {
+            Err(error) if cannot_be_listed(&error) => Ok(Value::Null),
             other => other.map_err(|cause| ExecuteError::Write {
                 verb: "delete",
                 id: Box::new(id.clone()),
                 cause,
-            })?,
+            }),
         };
+        let mut found = list(1).await?;
+        if items(&found).any(|object| self.is_ours(object)) {
+            // Not every API server heeds selectors.
+            found = list(0).await?;
+        }
+        let foreign = items(&found).find(|object| !self.is_ours(object));
         let text = |field: &str| {
-            let metadata = list.pointer("/items/0/metadata")?;
+            let metadata = foreign?.get("metadata")?;
             metadata.get(field).and_then(Value::as_str)
         };
         if text("uid").is_none() {
@@ -108,6 +116,64 @@ impl Executor<'_> {
             id: Box::new(id.clone()),
             instance,
         })
+    }
+
+    fn is_ours(&self, object: &Value) -> bool {
+        let labels = object.pointer("/metadata/labels");
+        let owner = labels.and_then(|labels| labels.get(self.owner.names().owner_key()));
+        owner.and_then(Value::as_str) == Some(self.owner.label())
+    }
+}
+
+fn items(list: &Value) -> impl Iterator<Item = &Value> {
+    let items = list.get("items").and_then(Value::as_array);
+    items.into_iter().flatten()
+}
+
+/// Objects of kinds that are not served and should be: an API server beside the cluster's own has been registered for them.
+pub(crate) async fn unavailable(
+    objects: &Objects,
+    unserved: Vec<ObjectKey>,
+) -> Result<BTreeSet<ObjectId>, ObserveError> {
+    let mut registered = BTreeMap::new();
+    let mut unavailable = BTreeSet::new();
+    for key in unserved {
+        let name = format!("{}.{}", key.version, key.group);
+        if !registered.contains_key(&name) {
+            let is_registered = is_registered(objects, &name).await?;
+            registered.insert(name.clone(), is_registered);
+        }
+        if registered.get(&name) == Some(&true) {
+            unavailable.insert(key.id());
+        }
+    }
+    Ok(unavailable)
+}
+
+async fn is_registered(objects: &Objects, name: &str) -> Result<bool, ObserveError> {
+    let services = Resource {
+        group: "apiregistration.k8s.io".to_owned(),
+        version: "v1".to_owned(),
+        kind: "APIService".to_owned(),
+        plural: "apiservices".to_owned(),
+        namespaced: false,
+    };
+    match objects.read(&services, "", name).await {
+        // Those of the API server itself name no Service.
+        Ok(found) => Ok(found.is_some_and(|found| {
+            let service = found.pointer("/spec/service");
+            service.is_some_and(|service| !service.is_null())
+        })),
+        Err(error) if error.is_forbidden() => Ok(false),
+        Err(cause) => Err(ObserveError::Read {
+            id: Box::new(ObjectId {
+                group: services.group,
+                kind: services.kind,
+                namespace: String::new(),
+                name: name.to_owned(),
+            }),
+            cause,
+        }),
     }
 }
 

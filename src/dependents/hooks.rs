@@ -1,187 +1,243 @@
-//! How a chart's hooks become dependents.
+//! A chart's hooks, and what to do next with one of them.
 //!
-//! A hook that runs before an installation or upgrade becomes an object of an early wave, one that runs after becomes an object of a
-//! late wave. Hooks of one weight share a wave. Installation hooks run once; upgrade hooks run once per revision.
+//! As with Helm, the hooks of an event run one after another, by weight and then by name, and each must be done before the next one
+//! begins. They belong to no inventory: nobody prunes them, puts them right or waits for them later. What each run creates carries a
+//! mark of that run, so that whoever comes after a crash knows what was created for which one.
 
-use std::borrow::Cow;
-use std::collections::BTreeSet;
-use whipstaff_generator::{Hook, HookDeletePolicy, HookEvent};
+use super::desired::{Desired, DesiredObject, PrepareError, PrepareOptions, prepare_alone};
+use super::names::Names;
+use super::ownership::Owner;
+use super::plan::{Action, Live};
+use crate::api::v1alpha1::{AdoptionPolicy, ImmutablePolicy, UpdatePolicy};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use whipstaff_generator::{Generated, Hook, HookDeletePolicy, HookEvent, ObjectId};
 
 /// Wave of the definitions that a component brings: before its first hook, as with Helm's `crds` folder.
 pub(crate) const DEFINITION_WAVE: i32 = -31_000;
-/// First wave of hooks that run before.
-const PRE_WAVE: i32 = -30_000;
-/// First wave of hooks that run after.
-const POST_WAVE: i32 = 30_000;
-/// Most distinct weights among the hooks of one side; further ones share the last wave.
-const MAX_WEIGHTS: usize = 1_000;
+/// First wave that comes after the hooks which run before.
+pub(super) const HOOK_WAVE: i32 = -30_000;
+/// Most hooks of one event.
+const MAX_HOOKS: usize = 256;
+/// Shortest time in seconds for which a finished Job stays: its end must be seen.
+const MIN_TTL: u64 = 60;
 
-/// How often a hook runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Runs {
-    /// Once for the component's life.
-    Once,
-    /// Once for each revision.
-    EachRevision,
+/// A hook as it is sent.
+#[derive(Debug, Clone)]
+pub(crate) struct DesiredHook {
+    object: DesiredObject,
+    policies: Vec<HookDeletePolicy>,
 }
 
-/// What a hook becomes.
+/// What to do next with a hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Placement {
-    /// The hook.
-    pub(crate) hook: Hook,
-    /// Its wave.
-    pub(crate) wave: i32,
-    /// How often it runs.
-    pub(crate) runs: Runs,
-    /// Whether its object is deleted once it succeeded.
-    pub(crate) purge: bool,
+pub(crate) enum NextForHook {
+    /// It is written, or what is in its place is deleted.
+    Write(Action),
+    /// It runs, or what is in its place is going away.
+    Wait(String),
+    /// What is in its place must not be touched.
+    Refuse(String),
+    /// It did its work.
+    Succeeded,
+    /// It failed.
+    Failed(String),
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Side {
-    Before,
-    After,
-}
-
-/// The hooks of a component that was taken over from Helm at a revision: what was installed is not installed again, and the hooks of that
-/// revision have run.
-pub(crate) fn after_adoption(
-    hooks: &[Hook],
-    revision: i64,
-    adopted: Option<i64>,
-) -> Cow<'_, [Hook]> {
-    let Some(adopted) = adopted else {
-        return Cow::Borrowed(hooks);
-    };
-    let is_over = |event: &HookEvent| match event {
-        HookEvent::PreInstall | HookEvent::PostInstall => true,
-        HookEvent::PreUpgrade | HookEvent::PostUpgrade => revision == adopted,
-        _ => false,
-    };
-    let mut left = hooks.to_vec();
-    for hook in &mut left {
-        hook.events.retain(|event| !is_over(event));
+/// The name of an event in a chart.
+pub(crate) fn event_name(event: HookEvent) -> &'static str {
+    match event {
+        HookEvent::PreInstall => "pre-install",
+        HookEvent::PostInstall => "post-install",
+        HookEvent::PreUpgrade => "pre-upgrade",
+        HookEvent::PostUpgrade => "post-upgrade",
+        HookEvent::PreRollback => "pre-rollback",
+        HookEvent::PostRollback => "post-rollback",
+        HookEvent::PreDelete => "pre-delete",
+        HookEvent::PostDelete => "post-delete",
+        HookEvent::Test => "test",
     }
-    left.retain(|hook| !hook.events.is_empty());
-    Cow::Owned(left)
 }
 
-/// Places the hooks that concern an installation (`is_upgrade` false) or an upgrade; others are left out.
-pub(crate) fn place(hooks: &[Hook], is_upgrade: bool) -> Vec<Placement> {
-    let chosen: Vec<_> = hooks
+/// The hooks of an event in the order in which they run. `desired` are the objects that they come with: a hook cannot be one of them.
+pub(crate) fn prepare_hooks(
+    event: HookEvent,
+    generated: &Generated,
+    desired: &Desired,
+    options: &PrepareOptions<'_>,
+) -> Result<Vec<DesiredHook>, PrepareError> {
+    let hooks = in_order(&generated.hooks, event);
+    let objects = prepare_alone(hooks.iter().copied(), generated, options)?;
+    let mut prepared = Vec::new();
+    for (hook, mut object) in hooks.into_iter().zip(objects) {
+        let mut others = desired.objects.iter();
+        if let Some(other) = others.find(|other| other.id == object.id) {
+            return Err(PrepareError::Duplicate {
+                id: Box::new(object.id),
+                first: other.source.clone(),
+                second: object.source,
+            });
+        }
+        if prepared.len() == MAX_HOOKS {
+            return Err(PrepareError::TooManyHooks {
+                event: event_name(event),
+                most: MAX_HOOKS,
+            });
+        }
+        // What a hook is written over is changed, or the hook fails.
+        object.update = UpdatePolicy::SsaMerge;
+        object.immutable = ImmutablePolicy::Refuse;
+        object.ignored = Vec::new();
+        prepared.push(DesiredHook {
+            object,
+            policies: hook.delete_policies.clone(),
+        });
+    }
+    Ok(prepared)
+}
+
+/// Whether an object is applied after the hooks that run before.
+pub(crate) fn come_after_hooks(object: &DesiredObject) -> bool {
+    object.apply_order >= HOOK_WAVE
+}
+
+/// By weight and then by name (Helm 4.3, `pkg/action/hooks.go`); generators give them by kind.
+fn in_order(hooks: &[Hook], event: HookEvent) -> Vec<&Hook> {
+    let mut chosen: Vec<_> = hooks
         .iter()
-        .filter_map(|hook| side(&hook.events, is_upgrade).map(|(side, runs)| (hook, side, runs)))
+        .filter(|hook| hook.events.contains(&event))
         .collect();
-    let weights = |wanted: Side| -> Vec<i64> {
-        let of_side = chosen.iter().filter(|(_, side, _)| *side == wanted);
-        of_side
-            .map(|(hook, ..)| hook.weight)
-            .collect::<BTreeSet<_>>()
-            .into_iter()
-            .collect()
-    };
-    let (before, after) = (weights(Side::Before), weights(Side::After));
+    chosen.sort_by(|a, b| (a.weight, a.object.name()).cmp(&(b.weight, b.object.name())));
     chosen
-        .into_iter()
-        .map(|(hook, side, runs)| {
-            let (weights, first) = match side {
-                Side::Before => (&before, PRE_WAVE),
-                Side::After => (&after, POST_WAVE),
-            };
-            let position = weights
-                .iter()
-                .position(|weight| *weight == hook.weight)
-                .unwrap_or(0);
-            Placement {
-                wave: first + position.min(MAX_WEIGHTS) as i32,
-                runs,
-                purge: hook
-                    .delete_policies
-                    .contains(&HookDeletePolicy::HookSucceeded),
-                hook: hook.clone(),
-            }
-        })
-        .collect()
 }
 
-/// Whether a hook runs, on which side, and how often. An installation hook stays part of the set on upgrades, so that what it
-/// created is not pruned.
-fn side(events: &[HookEvent], is_upgrade: bool) -> Option<(Side, Runs)> {
-    let has = |event| events.contains(&event);
-    if is_upgrade && has(HookEvent::PreUpgrade) {
-        return Some((Side::Before, Runs::EachRevision));
+impl DesiredHook {
+    /// The object.
+    pub(crate) fn object(&self) -> &DesiredObject {
+        &self.object
     }
-    if is_upgrade && has(HookEvent::PostUpgrade) {
-        return Some((Side::After, Runs::EachRevision));
+
+    /// The object's identity.
+    pub(crate) fn id(&self) -> &ObjectId {
+        &self.object.id
     }
-    if has(HookEvent::PreInstall) {
-        return Some((Side::Before, Runs::Once));
+
+    /// Whether the object is deleted when something happened. Definitions never are: everything of their kinds would go with them.
+    pub(crate) fn is_deleted_by(&self, policy: HookDeletePolicy) -> bool {
+        let is_definition = self.id().kind == "CustomResourceDefinition";
+        let is_named = self.policies.contains(&policy)
+            || self.policies.is_empty() && policy == HookDeletePolicy::BeforeHookCreation;
+        is_named && !is_definition
     }
-    has(HookEvent::PostInstall).then_some((Side::After, Runs::Once))
+
+    /// The object with the mark of a run.
+    pub(crate) fn marked(&self, names: &Names, mark: &str) -> DesiredObject {
+        let mut object = self.object.clone();
+        mark.clone_into(&mut object.digest);
+        let manifest = Arc::make_mut(&mut object.manifest);
+        if let Some(annotations) = manifest
+            .pointer_mut("/metadata/annotations")
+            .and_then(Value::as_object_mut)
+        {
+            annotations.insert(names.digest_key().to_owned(), mark.into());
+        }
+        let ttl = manifest.pointer_mut("/spec/ttlSecondsAfterFinished");
+        if let Some(ttl) = ttl.filter(|_| is_job(&object.id)) {
+            *ttl = json!(ttl.as_u64().unwrap_or_default().max(MIN_TTL));
+        }
+        object
+    }
+
+    /// What to do next. `mark` is that of the present run, `begun` says whether the object is known to have been written in it, and
+    /// `found` is what is there.
+    pub(crate) fn next(
+        &self,
+        mark: &str,
+        begun: bool,
+        found: Option<(&Value, &Live)>,
+    ) -> NextForHook {
+        let Some((object, live)) = found else {
+            return if begun {
+                NextForHook::Failed("was deleted before its end was seen".to_owned())
+            } else {
+                NextForHook::Write(Action::Create)
+            };
+        };
+        if live.owner == Owner::Us && live.digest == mark {
+            if live.deleting {
+                return NextForHook::Failed("is being deleted before its end was seen".to_owned());
+            }
+            return progress(&self.object.id, object);
+        }
+        let (Owner::Us | Owner::Nobody) = &live.owner else {
+            return match (&live.owner, self.object.adoption) {
+                (_, AdoptionPolicy::Always) => self.make_room(live),
+                (Owner::Other(owner), _) => NextForHook::Refuse(format!("belongs to {owner}")),
+                _ => NextForHook::Refuse("exists already".to_owned()),
+            };
+        };
+        if live.owner == Owner::Nobody && self.object.adoption == AdoptionPolicy::Never {
+            return NextForHook::Refuse("exists already".to_owned());
+        }
+        self.make_room(live)
+    }
+
+    fn make_room(&self, live: &Live) -> NextForHook {
+        if live.deleting {
+            return NextForHook::Wait("the one before is being deleted".to_owned());
+        }
+        if self.is_deleted_by(HookDeletePolicy::BeforeHookCreation) {
+            let uid = live.uid.clone();
+            return NextForHook::Write(Action::Recreate { uid });
+        }
+        NextForHook::Write(Action::Apply)
+    }
+}
+
+fn is_job(id: &ObjectId) -> bool {
+    id.kind == "Job" && id.group == "batch"
+}
+
+/// How far a hook is: Jobs and Pods run to their end, everything else is done as soon as it is there.
+fn progress(id: &ObjectId, object: &Value) -> NextForHook {
+    let text = |path: &str| object.pointer(path).and_then(Value::as_str);
+    match (id.group.as_str(), id.kind.as_str()) {
+        ("batch", "Job") => match (condition(object, "Complete"), condition(object, "Failed")) {
+            (Some(_), _) => NextForHook::Succeeded,
+            (_, Some(why)) => NextForHook::Failed(format!("failed: {why}")),
+            _ => NextForHook::Wait("runs".to_owned()),
+        },
+        ("", "Pod") => match text("/status/phase") {
+            Some("Succeeded") => NextForHook::Succeeded,
+            Some("Failed") => {
+                let why = text("/status/message").or(text("/status/reason"));
+                NextForHook::Failed(match why {
+                    Some(why) => format!("failed: {why}"),
+                    None => "failed".to_owned(),
+                })
+            }
+            _ => NextForHook::Wait("runs".to_owned()),
+        },
+        _ => NextForHook::Succeeded,
+    }
+}
+
+/// The message of a condition that is true.
+fn condition<'a>(object: &'a Value, type_: &str) -> Option<&'a str> {
+    let conditions = object.pointer("/status/conditions")?.as_array()?;
+    let is = |condition: &&Value, field: &str, value: &str| {
+        condition.get(field).and_then(Value::as_str) == Some(value)
+    };
+    let found = conditions
+        .iter()
+        .find(|condition| is(condition, "type", type_) && is(condition, "status", "True"))?;
+    Some(
+        found
+            .get("message")
+            .and_then(Value::as_str)
+            .unwrap_or_default(),
+    )
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-    use whipstaff_generator::Object;
-
-    fn hook(events: &[HookEvent], weight: i64) -> Hook {
-        let value = json!({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j"}});
-        Hook {
-            object: Object::from_value(value).unwrap(),
-            source: "t.yaml".to_owned(),
-            events: events.to_vec(),
-            weight,
-            delete_policies: vec![],
-        }
-    }
-
-    #[test]
-    fn weights_become_waves_in_order_whatever_their_size() {
-        let hooks = [
-            hook(&[HookEvent::PreInstall], 1_000_000),
-            hook(&[HookEvent::PreInstall], -5),
-            hook(&[HookEvent::PostInstall], 0),
-        ];
-        let waves: Vec<_> = place(&hooks, false).iter().map(|p| p.wave).collect();
-        assert_eq!(waves, [PRE_WAVE + 1, PRE_WAVE, POST_WAVE]);
-    }
-
-    #[test]
-    fn upgrade_hooks_run_on_each_revision_and_only_on_upgrades() {
-        let hooks = [hook(&[HookEvent::PreUpgrade], 0)];
-        assert!(place(&hooks, false).is_empty());
-        assert_eq!(place(&hooks, true)[0].runs, Runs::EachRevision);
-    }
-
-    #[test]
-    fn hooks_of_a_release_that_was_taken_over_do_not_run_again() {
-        let hooks = [
-            hook(&[HookEvent::PreInstall], 0),
-            hook(&[HookEvent::PostInstall, HookEvent::PreUpgrade], 0),
-            hook(&[HookEvent::PreDelete], 0),
-        ];
-        let left = |revision, adopted| {
-            let left = after_adoption(&hooks, revision, adopted);
-            left.iter()
-                .map(|hook| hook.events.clone())
-                .collect::<Vec<_>>()
-        };
-        assert_eq!(left(3, None).len(), 3);
-        assert_eq!(left(3, Some(3)), [vec![HookEvent::PreDelete]]);
-        assert_eq!(
-            left(4, Some(3)),
-            [vec![HookEvent::PreUpgrade], vec![HookEvent::PreDelete]]
-        );
-    }
-
-    #[test]
-    fn installation_hooks_stay_on_upgrades_and_tests_never_run() {
-        let install = [hook(&[HookEvent::PreInstall], 0)];
-        assert_eq!(place(&install, true)[0].runs, Runs::Once);
-        assert!(place(&[hook(&[HookEvent::Test], 0)], true).is_empty());
-        assert!(place(&[hook(&[HookEvent::PreDelete], 0)], false).is_empty());
-    }
-}
+mod tests;

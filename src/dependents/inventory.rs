@@ -35,6 +35,7 @@ pub(crate) fn with_desired(
         item.delete_order = object.delete_order;
         item.delete_policy = object.delete_policy;
         item.prunable = object.prunable;
+        item.made = object.made;
         item.manages.clone_from(&object.manages);
         item.depends_on = object.depends_on.iter().map(recorded).collect();
     }
@@ -84,7 +85,7 @@ fn record_change(item: &mut InventoryItem, change: &Change, now: &Time) {
         }
         Outcome::Purged => item.phase = Phase::Completed,
         Outcome::Deleted => item.fields.clear(),
-        Outcome::Released | Outcome::Exists => {}
+        Outcome::Released | Outcome::Occupied { .. } | Outcome::Exists => {}
     }
 }
 

@@ -51,10 +51,7 @@ impl Planning {
         let options = PrepareOptions {
             owner: &OwnerId::new(&scope, "apps", "shop"),
             namespace: "apps",
-            is_upgrade: false,
-            revision: 1,
-            hooks: true,
-            adopted: None,
+            adopted: false,
             policies: &api::Policies::default(),
             component: "",
             reapply: Some(Duration::from_hours(1)),
@@ -103,6 +100,7 @@ impl Planning {
             pruning: Pruning::new(None),
             claimed: &BTreeSet::new(),
             additional_types: &[],
+            until_hooks: false,
             now: Timestamp::UNIX_EPOCH,
         };
         plan(desired, &self.inventory, observed, &policies)

@@ -14,6 +14,7 @@ mod guard;
 mod hooks;
 mod inventory;
 mod kinds;
+mod made;
 mod measure;
 mod names;
 mod observe;
@@ -26,25 +27,28 @@ mod references;
 mod rules;
 mod takeover;
 #[cfg(test)]
-pub(crate) use plan::{Action, Step};
-#[cfg(test)]
 pub(crate) mod testing;
 mod waves;
 mod write;
 
-pub(crate) use claims::Claims;
+pub(crate) use claims::{ClaimBook, Claims};
 pub(crate) use delete_plan::plan_deletion;
-pub(crate) use desired::{Desired, PRECIOUS, PrepareError, PrepareOptions, normalise, prepare};
+pub(crate) use desired::{
+    Desired, DesiredObject, PRECIOUS, PrepareError, PrepareOptions, normalise, prepare,
+};
 pub(crate) use drift::{Judgement, describe, differences, judge, over_live};
 pub(crate) use execute::{Change, ExecuteError, Executor, Outcome, namespaces, served};
 pub(crate) use fields::owned_fields;
+pub(crate) use guard::unavailable;
+pub(crate) use hooks::{DesiredHook, NextForHook, come_after_hooks, event_name, prepare_hooks};
 pub(crate) use inventory::{refresh, with_desired};
+pub(crate) use made::namespace_id;
 pub use measure::Planning;
 pub use names::{NameError, Names};
-pub(crate) use observe::{IfUnseen, ObserveError, Observer, Target};
-pub(crate) use ownership::{OwnerId, OwnerScope};
+pub(crate) use observe::{IfUnseen, ObserveError, Observer, Target, live};
+pub(crate) use ownership::{Owner, OwnerId, OwnerScope};
 pub(crate) use plan::{
-    Live, Observed, Plan, Policies, Reason, Refusal, RefusalCause, Waiting, plan,
+    Action, Live, Observed, Plan, Policies, Reason, Refusal, RefusalCause, Step, Waiting, plan,
 };
 pub(crate) use preflight::preflight;
 pub(crate) use prune::Pruning;

@@ -46,6 +46,8 @@ pub(crate) struct Target {
     pub(crate) hints: Hints,
     /// What is believed of it when no watch has seen it.
     pub(crate) if_unseen: IfUnseen,
+    /// Whether it is passed over when it may not be read.
+    pub(crate) dispensable: bool,
 }
 
 /// What is believed of an object that no watch has seen. To believe that it does not exist is safe when it would be created then:
@@ -68,6 +70,7 @@ impl Target {
             resource: object.resource.clone(),
             hints: object.hints.clone(),
             if_unseen,
+            dispensable: false,
         }
     }
 
@@ -78,6 +81,7 @@ impl Target {
             resource,
             hints: Hints::default(),
             if_unseen: IfUnseen::Read,
+            dispensable: false,
         }
     }
 }
@@ -141,10 +145,12 @@ impl Observer<'_> {
             id,
             resource,
             hints,
+            dispensable,
             ..
         } = target;
         match self.objects.read(&resource, &id.namespace, &id.name).await {
             Ok(None) => Ok((id, None)),
+            Err(cause) if dispensable && cause.is_forbidden() => Ok((id, None)),
             Ok(Some(object)) => match live(&object, self.owner, &hints) {
                 Ok(live) => Ok((id, Some(live))),
                 Err(cause) => Err(ObserveError::Metadata {

@@ -8,6 +8,8 @@ use whipstaff_generator::Digest;
 
 /// Hexadecimal digits in the owner label; a label's value holds 63 characters, and 160 bits do not collide.
 const LABEL_LENGTH: usize = 40;
+/// What the keys of owners end with, whatever the reconciler's name.
+const OWNER_SUFFIX: &str = "/owner-id";
 /// What the owner ids of one kind on one cluster begin with: `<cluster>/<Kind.group>/`. Two kinds never share dependents, however
 /// their resources are named.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -98,6 +100,15 @@ impl Owner {
             let owner = annotation(us.names.owner_key()).unwrap_or(label);
             return Self::Other(readable(owner));
         }
+        let mut keys = labels.into_iter().flat_map(|labels| labels.keys());
+        if let Some(owner) = keys.find_map(|key| {
+            // Label and annotation together are what a reconciler of another name leaves.
+            key.ends_with(OWNER_SUFFIX)
+                .then(|| annotation(key))
+                .flatten()
+        }) {
+            return Self::Other(readable(owner));
+        }
         if let Some(release) = annotation("meta.helm.sh/release-name") {
             let namespace = annotation("meta.helm.sh/release-namespace").unwrap_or_default();
             return Self::Other(format!("the Helm release `{namespace}/{release}`"));
@@ -165,6 +176,20 @@ mod tests {
         metadata.annotations = Some([(KEY.to_owned(), other.to_string())].into());
         let owner = Owner::of(&metadata, &us());
         assert_eq!(owner, Owner::Other("the Component `apps/other`".to_owned()));
+    }
+
+    #[test]
+    fn reconcilers_of_other_names_are_owners() {
+        let key = "shops.example.org/owner-id".to_owned();
+        let owner = "cluster/Shop.shops.example.org/apps/web".to_owned();
+        let mut metadata = ObjectMeta {
+            labels: Some([(key.clone(), "0123".to_owned())].into()),
+            ..ObjectMeta::default()
+        };
+        assert_eq!(Owner::of(&metadata, &us()), Owner::Nobody);
+        metadata.annotations = Some([(key, owner)].into());
+        let owner = Owner::Other("the Shop `apps/web`".to_owned());
+        assert_eq!(Owner::of(&metadata, &us()), owner);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::delete_plan::{Removal, remove};
 use super::desired::{Desired, DesiredObject};
+use super::hooks::HOOK_WAVE;
 use super::kinds::serves;
 use super::ownership::Owner;
 use super::prune::{Pruning, check_pruning};
@@ -47,11 +48,20 @@ pub(crate) struct Stray {
     pub(crate) kubectl: bool,
 }
 
+impl Live {
+    /// Whether this component owns it.
+    pub(crate) fn is_ours(&self) -> bool {
+        self.owner == Owner::Us
+    }
+}
+
 /// Everything that was observed. An object that is not in it does not exist.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Observed {
     /// Live objects.
     pub(crate) objects: HashMap<ObjectId, Live>,
+    /// Objects that may exist: the API server that serves them is not available.
+    pub(crate) unavailable: BTreeSet<ObjectId>,
     /// Namespaces that objects need and that do not exist.
     pub(crate) missing_namespaces: BTreeSet<String>,
 }
@@ -67,6 +77,8 @@ pub(crate) struct Policies<'a> {
     pub(crate) claimed: &'a BTreeSet<ObjectId>,
     /// Kinds whose objects need the component's, beside those that it serves.
     pub(crate) additional_types: &'a [TypePattern],
+    /// Whether only what comes before the first hook is done.
+    pub(crate) until_hooks: bool,
     /// The time.
     pub(crate) now: Timestamp,
 }
@@ -124,6 +136,8 @@ pub(crate) enum Reason {
     Deleted,
     /// It exists and becomes ours.
     TakenOver,
+    /// It is a hook, and it is its turn.
+    Hook,
     /// Its manifest changed.
     Changed,
     /// Nothing is recorded of its last write.
@@ -156,6 +170,7 @@ impl fmt::Display for Reason {
             Self::New => "it did not exist",
             Self::Deleted => "somebody deleted it",
             Self::TakenOver => "it is taken over",
+            Self::Hook => "it is a hook",
             Self::Changed => "its manifest changed",
             Self::Unverified => "it was not known to be as applied",
             Self::Drifted => "somebody changed it",
@@ -194,6 +209,11 @@ pub(crate) enum Action {
     },
     /// The object is no longer wanted and is deleted.
     Delete {
+        /// UID of the object that is meant.
+        uid: String,
+    },
+    /// The namespace is no longer wanted, and is deleted unless something of others is in it.
+    DeleteIfEmpty {
         /// UID of the object that is meant.
         uid: String,
     },
@@ -306,7 +326,13 @@ pub(crate) fn plan(
             .map(|name| create_namespace(name)),
     );
     let mut planner = Planner::new(&items, observed, policies.now);
-    planner.waves(&desired.objects, &mut plan);
+    let objects = desired.objects.as_slice();
+    if policies.until_hooks {
+        let before = objects.partition_point(|object| object.apply_order < HOOK_WAVE);
+        planner.waves(objects.get(..before).unwrap_or_default(), false, &mut plan);
+        return plan;
+    }
+    planner.waves(objects, true, &mut plan);
     if !plan.is_busy() {
         remove(redundant, observed, &Removal::pruning(policies), &mut plan);
     }

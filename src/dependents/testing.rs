@@ -53,6 +53,7 @@ pub(crate) fn resources() -> Resources {
         ),
         resource("apiregistration.k8s.io", "APIService", "apiservices", false),
         resource("apps", "Deployment", "deployments", true),
+        resource("batch", "Job", "jobs", true),
         resource(
             "rbac.authorization.k8s.io",
             "ClusterRole",
@@ -118,10 +119,7 @@ pub(crate) fn options<'a>(owner: &'a OwnerId, resources: &'a Resources) -> Prepa
     PrepareOptions {
         owner,
         namespace: "apps",
-        is_upgrade: false,
-        revision: 1,
-        hooks: true,
-        adopted: None,
+        adopted: false,
         policies: POLICIES,
         component: "component",
         reapply: Some(Duration::from_hours(1)),
@@ -212,7 +210,7 @@ pub(crate) fn carry_out(
                 observed.objects.remove(&id);
                 Outcome::Purged
             }
-            Action::Recreate { .. } | Action::Delete { .. } => {
+            Action::Recreate { .. } | Action::Delete { .. } | Action::DeleteIfEmpty { .. } => {
                 observed.objects.remove(&id);
                 Outcome::Deleted
             }

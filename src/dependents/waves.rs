@@ -37,8 +37,9 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Adds to a plan what is next: nothing when every object is as it should be. Objects are in the order of their waves.
-    pub(super) fn waves(&mut self, objects: &[DesiredObject], plan: &mut Plan) {
+    /// Adds to a plan what is next: nothing when every object is as it should be. Objects are in the order of their waves; `all` says
+    /// whether there are no others.
+    pub(super) fn waves(&mut self, objects: &[DesiredObject], all: bool, plan: &mut Plan) {
         let mut before = 0;
         for wave in objects.chunk_by(|a, b| a.apply_order == b.apply_order) {
             for stage in wave.chunk_by(|a, b| gate(a.stage) == gate(b.stage)) {
@@ -49,7 +50,7 @@ impl<'a> Planner<'a> {
             }
             before += wave.len();
             let done = objects.get(..before).unwrap_or_default();
-            self.purge(done, done.len() == objects.len(), plan);
+            self.purge(done, all && done.len() == objects.len(), plan);
             if plan.is_busy() {
                 return;
             }

@@ -16,7 +16,7 @@ const AFTERWARDS: Duration = Duration::from_millis(300);
 
 /// When the operator dies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Moment {
+pub(crate) enum Moment {
     /// The write never reaches the API server.
     Before,
     /// The write is made, and the operator never hears of it.
@@ -24,7 +24,7 @@ enum Moment {
 }
 
 /// The write at which it dies, counted anew in each phase.
-type Death = (usize, Moment);
+pub(crate) type Death = (usize, Moment);
 
 /// How far a component came.
 struct End {
@@ -37,7 +37,7 @@ struct End {
 }
 
 /// Kills by silence: from the deadly write on, no request of the operator has any effect, as if it were dead already.
-fn deadly(
+pub(crate) fn deadly(
     death: Option<Death>,
     writes: Arc<AtomicUsize>,
 ) -> impl FnMut(&ProxiedRequest) -> Option<Effect> {

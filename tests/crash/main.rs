@@ -9,6 +9,7 @@
 )]
 
 mod every_write;
+mod hooks;
 #[path = "../faults/world.rs"]
 mod world;
 

@@ -9,6 +9,7 @@
     reason = "a test that cannot go on has failed"
 )]
 
+mod extension;
 mod operators;
 mod server;
 mod world;

@@ -179,6 +179,13 @@ async fn inventory_that_is_too_large_for_a_status_is_kept_in_a_secret() {
     world.ready("many").await;
     let status = reported(&world, "many").await;
     assert!(status.inventory.is_empty());
+    // A person sees all of it.
+    let mut component = world.components().get("many").await.unwrap();
+    let status_of_many = component.status.as_mut().unwrap();
+    let loaded = whipstaff::load_inventory(world.client.clone(), &world.namespace, status_of_many);
+    loaded.await.unwrap();
+    let lines = whipstaff::tree(&component).lines().count();
+    assert_eq!(lines, 1 + 1 + OBJECTS);
     let secrets: Api<Secret> = Api::namespaced(world.client.clone(), &world.namespace);
     let name = status.inventory_secret.unwrap();
     let secret = secrets.get(&name).await.unwrap();

@@ -22,7 +22,7 @@ const FAILING: u8 = 15;
 const WATCHES_END: Duration = Duration::from_millis(700);
 
 /// An operator behind a proxy, for as long as it lives.
-struct Operator {
+pub(crate) struct Operator {
     proxy: FaultProxy,
     stop: CancellationToken,
     task: tokio::task::JoinHandle<()>,
@@ -30,7 +30,7 @@ struct Operator {
 
 impl Operator {
     /// Only for the components of one shard: every test has one of its own.
-    async fn start(shard: &str) -> Self {
+    pub(crate) async fn start(shard: &str) -> Self {
         let proxy = FaultProxy::start(shared().await.admin()).await.unwrap();
         let stop = CancellationToken::new();
         let mut options = OperatorOptions::default();
@@ -40,7 +40,7 @@ impl Operator {
         Self { proxy, stop, task }
     }
 
-    async fn stop(self) {
+    pub(crate) async fn stop(self) {
         self.proxy.govern_no_more();
         self.stop.cancel();
         self.task.await.unwrap();
@@ -324,6 +324,80 @@ async fn kind_whose_calls(effect: Effect) {
     operator.proxy.clear();
     world.ready("service").await;
     operator.stop().await;
+}
+
+/// Scenario 10. Somebody creates an object while its creation is on its way.
+#[tokio::test(flavor = "multi_thread")]
+async fn object_that_appears_while_it_is_created_is_not_overwritten() {
+    let world = World::new("race").await;
+    let operator = Operator::start(&world.namespace).await;
+    let is_write = |r: &ProxiedRequest| r.is_write() && r.path.ends_with("/configmaps/raced");
+    let maps: Api<ConfigMap> = Api::namespaced(world.client.clone(), &world.namespace);
+    let pause = Duration::from_secs(1);
+    operator.proxy.inject(1, Effect::Delay(pause), is_write);
+    let mut spec = world.chart(
+        "raced",
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: raced}\ndata: {from: chart}\n",
+    );
+    spec["policies"] = json!({"adoption": "Never"});
+    world.apply("raced", world.labels(), spec.clone()).await;
+    while operator.proxy.count(is_write) == 0 {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    let theirs = json!({"metadata": {"name": "raced"}, "data": {"from": "somebody"}});
+    let theirs: ConfigMap = serde_json::from_value(theirs).unwrap();
+    let theirs = maps.create(&PostParams::default(), &theirs).await.unwrap();
+    let is_refused = |c: Option<&whipstaff::api::v1alpha1::Component>| {
+        let status = c.and_then(|c| c.status.as_ref());
+        let mut conditions = status.into_iter().flat_map(|status| &status.conditions);
+        conditions.any(|c| c.message.contains("exists already"))
+    };
+    world.until("raced", is_refused).await;
+    assert_eq!(operator.proxy.count(is_write), 1);
+    let now = maps.get("raced").await.unwrap();
+    assert_eq!(
+        now.metadata.resource_version,
+        theirs.metadata.resource_version
+    );
+
+    // Who may take over what nobody owns does so in a later pass, knowingly.
+    spec["policies"] = json!({"adoption": "IfUnowned"});
+    world.apply("raced", world.labels(), spec).await;
+    world.ready("raced").await;
+    let now = maps.get("raced").await.unwrap();
+    assert_eq!(now.metadata.uid, theirs.metadata.uid);
+    assert_eq!(now.data.unwrap()["from"], "chart");
+    operator.stop().await;
+}
+
+/// Far more components than are reconciled at a time, or than requests are under way to one API group, wait for answers that never come.
+#[tokio::test(flavor = "multi_thread")]
+async fn hanging_components_hold_up_no_other_component() {
+    const HANGING: usize = 24;
+    let world = World::new("hanging").await;
+    let Operator { proxy, stop, task } = Operator::start(&world.namespace).await;
+    proxy.inject(usize::MAX, Effect::Hang, |request| {
+        request.path.contains("/services") && !request.is_watch()
+    });
+    let service = "apiVersion: v1\nkind: Service\nmetadata: {name: s}\nspec: {clusterIP: None}\n";
+    for number in 0..HANGING {
+        let name = format!("hangs{number}");
+        let spec = world.chart(&name, service);
+        world.apply(&name, world.labels(), spec).await;
+    }
+    let mut silent = proxy.silent();
+    let began = std::time::Instant::now();
+    silent.wait_for(|count| *count == HANGING).await.unwrap();
+    for phase in Phase::ALL {
+        world.begin(phase).await;
+        world.end(phase).await;
+    }
+    // A single call that hangs is given up after half a minute.
+    assert!(began.elapsed() < Duration::from_secs(25));
+    stop.cancel();
+    // With the connections end the calls.
+    drop(proxy);
+    task.await.unwrap();
 }
 
 /// Section 7.2 of the original: dependents are watched, not polled.

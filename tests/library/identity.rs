@@ -3,7 +3,8 @@
 use crate::world::{World, condition, state};
 use k8s_openapi::api::core::v1::{ConfigMap, Secret, ServiceAccount};
 use k8s_openapi::api::rbac::v1::{Role, RoleBinding};
-use kube::api::DeleteParams;
+use kube::Api;
+use kube::api::{DeleteParams, PostParams};
 use serde_json::json;
 use whipstaff::api::v1alpha1::{Component, State};
 use whipstaff::{OperatorOptions, Reconciler};
@@ -23,6 +24,10 @@ async fn allow(world: &World, name: &str) {
     let role = json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role", "metadata": {"name": name},
         "rules": [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}]});
     world.create::<Role>(role).await;
+    bind(world, name).await;
+}
+
+async fn bind(world: &World, name: &str) {
     let binding = json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding", "metadata": {"name": name},
         "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": name},
         "subjects": [{"kind": "ServiceAccount", "name": name, "namespace": world.namespace}]});
@@ -162,4 +167,75 @@ async fn components_without_an_account_act_as_the_default_one() {
         "{made:?}"
     );
     assert_eq!(OperatorOptions::default().default_service_account, None);
+}
+
+/// Waits until an account may not read ConfigMaps: the API server hears of lost rights with delay.
+async fn until_denied(world: &World, user: &str) {
+    use k8s_openapi::api::authorization::v1::SubjectAccessReview;
+    let reviews: Api<SubjectAccessReview> = Api::all(world.client.clone());
+    let attributes = json!({"namespace": world.namespace, "verb": "get", "resource": "configmaps"});
+    let review = json!({"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview",
+        "spec": {"user": user, "resourceAttributes": attributes}});
+    let review: SubjectAccessReview = serde_json::from_value(review).unwrap();
+    loop {
+        let answer = reviews.create(&PostParams::default(), &review).await;
+        if !answer.unwrap().status.unwrap().allowed {
+            return;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn component_without_rights_goes_where_nothing_is_lost_and_waits_elsewhere() {
+    let world = World::new("rightless").await;
+    let user = account(&world, "deployer").await;
+    let spec = |name: &str, policies: serde_json::Value| {
+        let map = format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}}}\n");
+        let url = world.chart(name, &[("templates/m.yaml", &map)]);
+        json!({"source": {"url": {"url": url}}, "serviceAccountName": "deployer",
+            "policies": policies, "retryInterval": "1s"})
+    };
+    let components = world.components();
+    let remove = async |name: &str| {
+        let params = DeleteParams::default();
+        components.delete(name, &params).await.unwrap();
+    };
+    let gone = |c: Option<&Component>| c.is_none();
+
+    // Nothing was ever applied.
+    world.component("never", spec("never", json!({}))).await;
+    world.wait("never", is_failed).await;
+    remove("never").await;
+    eventually(&components, "never", gone).await;
+
+    allow(&world, "deployer").await;
+    let kept = spec("kept", json!({"delete": "Orphan"}));
+    world.component("kept", kept).await;
+    world.component("owned", spec("owned", json!({}))).await;
+    world.ready("kept").await;
+    world.ready("owned").await;
+    let bindings = world.api::<RoleBinding>();
+    let binding = bindings.delete("deployer", &DeleteParams::default()).await;
+    binding.unwrap();
+    until_denied(&world, &user).await;
+    remove("kept").await;
+    remove("owned").await;
+    eventually(&components, "kept", gone).await;
+    let is_denied = |c: &Component| state(c) == Some(State::DeletionPending);
+    let waiting = world.wait("owned", is_denied).await;
+    let (reason, message) = condition(&waiting).unwrap();
+    assert_eq!(reason, "Denied");
+    let object = format!("ConfigMap {}/owned", world.namespace);
+    assert!(
+        message.contains(&object) && message.contains("cannot"),
+        "{message}"
+    );
+    let maps = world.api::<ConfigMap>();
+    assert!(maps.get_opt("kept").await.unwrap().is_some());
+    assert!(maps.get_opt("owned").await.unwrap().is_some());
+
+    bind(&world, "deployer").await;
+    eventually(&components, "owned", gone).await;
+    assert!(maps.get_opt("owned").await.unwrap().is_none());
 }

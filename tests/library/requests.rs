@@ -69,6 +69,34 @@ async fn annotation_of_the_component_is_a_new_revision_and_touches_no_object() {
     assert_eq!(statuses.count(), 2);
 }
 
+/// Scenario 15, for objects that follow every change of the component.
+#[tokio::test(flavor = "multi_thread")]
+async fn annotation_of_the_component_applies_objects_again_that_follow_it() {
+    let world = World::new("following").await;
+    let follows = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: follows\n  annotations: {whipstaff.dev/reconcile-policy: on-object-or-component-change}\n";
+    let url = world.chart(
+        "c",
+        &[("templates/m.yaml", MAP), ("templates/f.yaml", follows)],
+    );
+    world.install("c", &url).await;
+    let before = world.ready("c").await;
+    let maps = world.api::<ConfigMap>();
+    let version = async |name: &str| maps.get(name).await.unwrap().resource_version();
+    let versions = (version("made").await, version("follows").await);
+    annotate(&world, "example.org/note", "changed").await;
+    let is_next = |component: &Component| {
+        let status = component.status.as_ref().unwrap();
+        status.revision == Some(2) && status.state == Some(State::Ready)
+    };
+    let after = world.wait("c", is_next).await;
+    let digest = |c: &Component| item(c, "ConfigMap", "follows").digest.clone();
+    let (was, is) = (digest(&before), digest(&after));
+    let (was, is) = (was.split_once('@').unwrap(), is.split_once('@').unwrap());
+    assert!(was.0 == is.0 && was.1 != is.1, "{was:?} {is:?}");
+    assert_eq!(version("made").await, versions.0);
+    assert_ne!(version("follows").await, versions.1);
+}
+
 /// Where others poll components that are suspended, and write their status each time.
 #[tokio::test(flavor = "multi_thread")]
 async fn suspended_and_ready_components_are_neither_read_nor_written() {

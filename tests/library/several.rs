@@ -68,6 +68,7 @@ macro_rules! kind {
 
 kind!("Left", Left, LeftSpec);
 kind!("Right", Right, RightSpec);
+kind!("Middle", Middle, MiddleSpec);
 
 /// Makes a ConfigMap, once it was asked often enough.
 #[derive(Debug, Clone, Default)]
@@ -128,6 +129,34 @@ async fn wait<C: Component>(world: &World, name: &str, state: State, text: &str)
     eventually(&world.api::<C>(), name, is).await;
 }
 
+async fn remove<C: Component>(world: &World, name: &str) {
+    let api = world.api::<C>();
+    api.delete(name, &DeleteParams::default()).await.unwrap();
+    eventually(&api, name, |component: Option<&C>| component.is_none()).await;
+}
+
+/// An object goes from one kind to another, whose reconcilers have the same name or not, and stays the same object.
+async fn objects_change_hands(world: &World) {
+    let shared = || json!({"name": "shared"});
+    create::<Left>(world, "first", shared()).await;
+    wait::<Left>(world, "first", State::Ready, "Ready").await;
+    let maps = world.api::<ConfigMap>();
+    let uid = maps.get("shared").await.unwrap().uid();
+    create::<Middle>(world, "second", shared()).await;
+    wait::<Middle>(world, "second", State::Error, "the Left `").await;
+    remove::<Left>(world, "first").await;
+    wait::<Middle>(world, "second", State::Ready, "Ready").await;
+    create::<Right>(world, "third", shared()).await;
+    wait::<Right>(world, "third", State::Error, "the Middle `").await;
+    remove::<Middle>(world, "second").await;
+    wait::<Right>(world, "third", State::Ready, "Ready").await;
+    let map = maps.get("shared").await.unwrap();
+    assert_eq!(map.uid(), uid);
+    let mut marks = map.labels().keys().filter(|key| key.ends_with("/owner-id"));
+    assert!(marks.all(|key| key == "several.example.org/owner-id"));
+    remove::<Right>(world, "third").await;
+}
+
 type Log = Arc<Mutex<Vec<String>>>;
 
 fn note(
@@ -155,6 +184,7 @@ async fn kinds_of_one_operator_wait_for_each_other_and_failures_stay_with_their_
     let world = World::new("several").await;
     define::<Left>(&world).await;
     define::<Right>(&world).await;
+    define::<Middle>(&world).await;
     let mut generators = Registry::new();
     generators.register(Arc::new(MapGenerator::default()));
     let log = Log::default();
@@ -170,12 +200,14 @@ async fn kinds_of_one_operator_wait_for_each_other_and_failures_stay_with_their_
         .post_reconcile(note(&log, "done"))
         .pre_delete(note(&log, "going"))
         .post_delete(note(&log, "gone"));
+    let middle = Reconciler::<Middle>::new("middle.example.org").generators(generators.clone());
     let right = Reconciler::<Right>::new("several.example.org").generators(generators);
     let plane = shared().await;
     let mark = plane.audit_log().mark().await.unwrap();
     let config = plane.config();
     let mut operator = Operator::new(config, OperatorOptions::default()).unwrap();
     let trigger = operator.add(left);
+    operator.add(middle);
     operator.add(right);
     let stop = CancellationToken::new();
     let running = tokio::spawn(operator.run(stop.clone()));
@@ -193,6 +225,18 @@ async fn kinds_of_one_operator_wait_for_each_other_and_failures_stay_with_their_
     let all = lines(&log, "a");
     let last = all.iter().rposition(|line| line == "read").unwrap();
     assert_eq!(all[last..], ["read", "first", "second", "done"]);
+
+    // A cycle is named by all that are in it.
+    let dependency = |kind: &str, name: &str| json!({"dependsOn": [{"kind": kind, "name": name}]});
+    create::<Left>(&world, "p", dependency("Right", "q")).await;
+    create::<Right>(&world, "q", dependency("Left", "p")).await;
+    wait::<Left>(&world, "p", State::Error, "depends on itself").await;
+    wait::<Right>(&world, "q", State::Error, "depends on itself").await;
+    // Nobody in it waits for the others to go.
+    remove::<Left>(&world, "p").await;
+    remove::<Right>(&world, "q").await;
+
+    objects_change_hands(&world).await;
 
     // From outside.
     let before = lines(&log, "a").len();

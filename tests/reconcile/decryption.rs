@@ -107,3 +107,24 @@ async fn plain_text_is_neither_in_status_nor_in_events_when_a_template_tells_it(
         told.name_any()
     );
 }
+
+/// Defect 11.
+#[tokio::test(flavor = "multi_thread")]
+async fn files_of_an_included_kustomization_are_decrypted_too() {
+    let world = World::new("included").await;
+    let env = fixture("encrypted/age/app.env");
+    let generator = "secretGenerator:\n- name: app\n  envs: [app.env]\n  options: {disableNameSuffixHash: true}\n";
+    let url = world.archive(
+        "included",
+        &[
+            ("kustomization.yaml", "resources: [base]\n"),
+            ("base/kustomization.yaml", generator),
+            ("base/app.env", &env),
+        ],
+    );
+    keys(&world, "a.agekey", "keys/test-one.agekey").await;
+    world.component("included", spec(&url)).await;
+    world.ready("included").await;
+    let secret = world.api::<Secret>().get("app").await.unwrap();
+    assert_eq!(secret.data.unwrap()["NUMBER"].0, b"5432");
+}

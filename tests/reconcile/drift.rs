@@ -1,9 +1,10 @@
-use crate::world::{World, fixture};
+use crate::world::{World, condition, fixture};
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{DeleteParams, Patch, PatchParams};
 use serde_json::json;
 use std::time::{Duration, Instant};
+use whipstaff::api::v1alpha1::Component;
 use whipstaff_test_support::{eventually, pack_folder};
 
 /// How soon a manual change must be undone.
@@ -107,4 +108,51 @@ async fn fields_that_we_do_not_own_are_left_alone() {
     .unwrap();
     assert_eq!(corrected.data.unwrap()["theirs"], "1");
     assert_eq!(corrected.metadata.labels.unwrap()["team"], "a");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn fight_over_a_field_is_reported_and_not_fought_for_ever() {
+    let world = small("fight").await;
+    let maps = world.api::<ConfigMap>();
+    let theirs = |map: &ConfigMap| {
+        let data = map.data.as_ref();
+        data.is_some_and(|data| data["greeting"] == "theirs")
+    };
+    // Whenever the field is put right, it is set back.
+    let fighting = maps.clone();
+    let fight = tokio::spawn(async move {
+        let patch = Patch::Merge(json!({"data": {"greeting": "theirs"}}));
+        let params = PatchParams {
+            field_manager: Some("stubborn".into()),
+            ..PatchParams::default()
+        };
+        loop {
+            fighting.patch("small", &params, &patch).await.unwrap();
+            eventually(&fighting, "small", |map| {
+                map.is_some_and(|map| !theirs(map))
+            })
+            .await;
+        }
+    });
+    let is_told = |c: &Component| {
+        condition(c).is_some_and(|(reason, message)| {
+            reason == "ObjectFailed" && message.contains("somebody keeps changing it")
+        })
+    };
+    let told = world.wait("small", is_told).await;
+    let message = condition(&told).unwrap().1;
+    assert!(
+        message.contains("/data/greeting") && message.contains("`stubborn`"),
+        "{message}"
+    );
+    // Nobody writes any more: the one waits for the other.
+    let before = maps.get("small").await.unwrap();
+    assert!(theirs(&before));
+    tokio::time::sleep(LIMIT).await;
+    let after = maps.get("small").await.unwrap();
+    assert_eq!(
+        after.metadata.resource_version,
+        before.metadata.resource_version
+    );
+    fight.abort();
 }

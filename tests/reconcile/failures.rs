@@ -197,3 +197,20 @@ async fn malformed_specs_are_refused_by_the_api_server() {
         assert!(error.contains(word), "{error}");
     }
 }
+
+/// Defect 12: templates see nothing of the operator itself. (`kubeconfig_that_runs_a_program_is_refused_and_the_field_named` has the
+/// rest.)
+#[tokio::test(flavor = "multi_thread")]
+async fn templates_cannot_read_the_environment_of_the_operator() {
+    let world = World::new("environment").await;
+    for function in ["env", "expandenv"] {
+        let template = format!(
+            "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: m}}\ndata: {{path: {{{{ {function} \"PATH\" | quote }}}}}}\n"
+        );
+        let url = world.chart(function, &[("templates/m.yaml", &template)]);
+        world.install(function, &url).await;
+        let message = world.reason(function, "RenderFailed").await;
+        let expected = format!("function \"{function}\" not defined");
+        assert!(message.contains(&expected), "{message}");
+    }
+}

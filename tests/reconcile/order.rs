@@ -1,17 +1,17 @@
 //! The order in which objects come and go, on a real API server.
 
-use crate::world::{World, inventory, item, state};
+use crate::world::{World, condition, inventory, item, state};
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::batch::v1::Job;
-use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Secret};
+use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Pod, Secret};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::Api;
-use kube::api::{DeleteParams, DynamicObject, Patch, PatchParams, PostParams};
+use kube::api::{DeleteParams, DynamicObject, ListParams, Patch, PatchParams, PostParams};
 use kube::core::{ApiResource, GroupVersionKind};
 use serde_json::{Value, json};
-use whipstaff::api::v1alpha1::{Phase, State};
+use whipstaff::api::v1alpha1::{Component, InventoryItem, Phase, State};
 use whipstaff_test_support::eventually;
-use whipstaff_test_support::pods::READY_DELAY;
+use whipstaff_test_support::pods::{NEVER_READY, OUTCOME, READY, READY_DELAY};
 
 async fn want(world: &World, name: &str, objects: &[Value], policies: Value) {
     let texts: Vec<_> = objects.iter().map(Value::to_string).collect();
@@ -94,6 +94,82 @@ async fn missing_namespace_is_made_and_stays_or_is_refused() {
         .unwrap();
 }
 
+/// Scenario 2, and what a namespace without an owner cannot have: an end.
+#[tokio::test(flavor = "multi_thread")]
+async fn namespace_that_was_created_goes_with_the_component_unless_others_use_it() {
+    let world = World::new("made").await;
+    let name = |suffix: &str| format!("{}-{suffix}", world.namespace);
+    let namespaces: Api<Namespace> = Api::all(world.client.clone());
+    let foreign: Namespace =
+        serde_json::from_value(json!({"metadata": {"name": name("theirs")}})).unwrap();
+    let params = PostParams::default();
+    namespaces.create(&params, &foreign).await.unwrap();
+    let inside = |suffix: &str| {
+        let mut object = map("m");
+        object["metadata"]["namespace"] = json!(name(suffix));
+        object
+    };
+    // Deleted before anything else of the component, it leaves pods behind for a moment: they do not count.
+    let mut web = deployment("web", json!({}));
+    web["metadata"]["namespace"] = json!(name("empty"));
+    let objects = [
+        inside("empty"),
+        inside("shared"),
+        inside("theirs"),
+        map("own"),
+        web,
+    ];
+    let policies = json!({"missingNamespaces": "CreateAndRemove"});
+    want(&world, "a", &objects, policies.clone()).await;
+    let component = world.ready("c").await;
+    let is_made = |i: &&InventoryItem| i.made;
+    let made: Vec<_> = component
+        .status
+        .as_ref()
+        .unwrap()
+        .inventory
+        .iter()
+        .filter(is_made)
+        .collect();
+    let made: Vec<_> = made.iter().map(|item| item.name.clone()).collect();
+    assert_eq!(made, [name("empty"), name("shared")]);
+
+    // Without need it stays, because its kind is protected.
+    want(&world, "b", &objects[1..4], policies).await;
+    let is_kept = |c: &Component| {
+        let items = &c.status.as_ref().unwrap().inventory;
+        let kept = |i: &InventoryItem| i.kind == "Namespace" && i.phase == Phase::Kept;
+        state(c) == Some(State::Ready) && items.iter().any(kept) && items.len() == 5
+    };
+    world.wait("c", is_kept).await;
+    let theirs: Api<ConfigMap> = Api::namespaced(world.client.clone(), &name("shared"));
+    let data = serde_json::from_value(map("precious")).unwrap();
+    theirs.create(&params, &data).await.unwrap();
+
+    let components = world.components();
+    components
+        .delete("c", &DeleteParams::default())
+        .await
+        .unwrap();
+    eventually(&components, "c", |c| c.is_none()).await;
+    eventually(&namespaces, &name("empty"), |n| n.is_none()).await;
+    let told = world.event("c", "NamespaceKept").await;
+    assert!(
+        told.contains("ConfigMap precious") && told.contains(&name("shared")),
+        "{told}"
+    );
+    for suffix in ["shared", "theirs"] {
+        let left = namespaces.get(&name(suffix)).await.unwrap().metadata;
+        assert!(left.deletion_timestamp.is_none());
+        let mut labels = left.labels.iter().flatten();
+        assert!(!labels.any(|(key, _)| key.starts_with("whipstaff.dev")));
+        namespaces
+            .delete(&name(suffix), &DeleteParams::default())
+            .await
+            .unwrap();
+    }
+}
+
 /// Scenario 3.
 #[tokio::test(flavor = "multi_thread")]
 async fn scopes_are_put_right() {
@@ -132,6 +208,48 @@ async fn later_wave_waits_for_the_earlier_ones_and_for_what_depends_on_it() {
     want(&world, "b", &ready, json!({})).await;
     let component = world.ready("c").await;
     assert_eq!(item(&component, "ConfigMap", "after").phase, Phase::Ready);
+}
+
+/// Scenario 4, its second half.
+#[tokio::test(flavor = "multi_thread")]
+async fn wave_that_falters_later_holds_back_what_comes_after_it() {
+    let world = World::new("faltering").await;
+    let early = [("apply-order", "-1")];
+    let mut objects = vec![
+        with(deployment("early", json!({})), &early),
+        with(map("sibling"), &early),
+    ];
+    want(&world, "a", &objects, json!({})).await;
+    world.ready("c").await;
+    let pods = world.api::<Pod>();
+    let all = pods.list(&ListParams::default()).await.unwrap().items;
+    let pod = all[0].metadata.name.clone().unwrap();
+    let outcome = async |value: &str| {
+        let patch = Patch::Merge(json!({"metadata": {"annotations": {OUTCOME: value}}}));
+        let params = PatchParams::default();
+        pods.patch(&pod, &params, &patch).await.unwrap();
+    };
+    outcome(NEVER_READY).await;
+    world
+        .wait("c", |c| state(c) == Some(State::Processing))
+        .await;
+
+    objects.push(with(map("late"), &[("apply-order", "5")]));
+    want(&world, "b", &objects, json!({})).await;
+    let is_recorded = |c: &Component| {
+        let status = c.status.as_ref().unwrap();
+        status.inventory.len() == 3
+            && condition(c).is_some_and(|(reason, _)| reason == "Progressing")
+    };
+    let held = world.wait("c", is_recorded).await;
+    assert_eq!(item(&held, "ConfigMap", "sibling").phase, Phase::Ready);
+    assert_eq!(item(&held, "Deployment", "early").phase, Phase::Ready);
+    assert_eq!(item(&held, "ConfigMap", "late").phase, Phase::Scheduled);
+    let maps = world.api::<ConfigMap>();
+    assert!(maps.get_opt("late").await.unwrap().is_none());
+    outcome(READY).await;
+    world.ready("c").await;
+    assert!(maps.get_opt("late").await.unwrap().is_some());
 }
 
 /// Scenario 5.
@@ -207,29 +325,29 @@ async fn redundant_definition_with_instances_of_others_is_refused_before_it_is_d
     world.ready("c").await;
 }
 
-/// Scenario 21, and 20 with the definition of a test of its own.
+/// Scenario 21, and 20 with definitions of the test's own: what is below a suffix blocks, the bare suffix does not.
 #[tokio::test(flavor = "multi_thread")]
 async fn foreign_finalizers_and_instances_hold_the_deletion_up() {
     let world = World::new("guard").await;
-    let group = format!("a.{}.example.org", world.namespace);
+    let bare = format!("{}.example.org", world.namespace);
+    let group = format!("a.b.{bare}");
     let definitions: Api<CustomResourceDefinition> = Api::all(world.client.clone());
-    let definition = serde_json::from_value(widgets(&group)).unwrap();
-    definitions
-        .create(&PostParams::default(), &definition)
-        .await
-        .unwrap();
-    let established = kube::runtime::conditions::is_crd_established();
-    let name = format!("widgets.{group}");
-    kube::runtime::wait::await_condition(definitions.clone(), &name, established)
-        .await
-        .unwrap();
-    let (api, resource) = widget_api(&world, &group);
-    api.create(
-        &PostParams::default(),
-        &DynamicObject::new("foreign", &resource),
-    )
-    .await
-    .unwrap();
+    for group in [&bare, &group] {
+        let definition = serde_json::from_value(widgets(group)).unwrap();
+        definitions
+            .create(&PostParams::default(), &definition)
+            .await
+            .unwrap();
+        let established = kube::runtime::conditions::is_crd_established();
+        let name = format!("widgets.{group}");
+        kube::runtime::wait::await_condition(definitions.clone(), &name, established)
+            .await
+            .unwrap();
+        let (api, resource) = widget_api(&world, group);
+        let foreign = DynamicObject::new("foreign", &resource);
+        api.create(&PostParams::default(), &foreign).await.unwrap();
+    }
+    let (api, _) = widget_api(&world, &group);
 
     let mut inside = map("inside");
     let other = format!("{}-in", world.namespace);
@@ -238,7 +356,7 @@ async fn foreign_finalizers_and_instances_hold_the_deletion_up() {
     let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": other}});
     let texts = [inside.to_string(), namespace.to_string()].join("\n---\n");
     let url = world.chart("a", &[("templates/all.yaml", &texts)]);
-    let suffix = format!("*.{}.example.org", world.namespace);
+    let suffix = format!("*.{bare}");
     let spec = json!({"source": {"url": {"url": url}}, "retryInterval": "1s",
         "additionalManagedTypes": [{"group": suffix, "kind": "*"}]});
     world.component("c", spec).await;
@@ -276,10 +394,14 @@ async fn foreign_finalizers_and_instances_hold_the_deletion_up() {
         .await
         .unwrap();
     eventually(&world.components(), "c", |c| c.is_none()).await;
-    definitions
-        .delete(&name, &DeleteParams::default())
-        .await
-        .unwrap();
+    let (api, _) = widget_api(&world, &bare);
+    assert!(api.get_opt("foreign").await.unwrap().is_some());
+    for group in [&bare, &group] {
+        definitions
+            .delete(&format!("widgets.{group}"), &DeleteParams::default())
+            .await
+            .unwrap();
+    }
 }
 
 async fn finalizer(world: &World, finalizers: Value) {

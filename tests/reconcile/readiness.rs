@@ -61,6 +61,51 @@ async fn object_that_never_gets_ready_is_named_and_recovers() {
     assert!(later.get_opt("later").await.unwrap().is_some());
 }
 
+/// What has failed is not waited for until the time is over, and is all right again when the object is.
+#[tokio::test(flavor = "multi_thread")]
+async fn failed_object_fails_the_component_at_once_and_until_it_recovers() {
+    let world = World::new("failed").await;
+    let web = deployment("0").replace(
+        "  replicas: 1\n",
+        "  replicas: 1\n  progressDeadlineSeconds: 1\n",
+    );
+    let job = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: job, annotations: {whipstaff.dev/update-policy: recreate}}\nspec:\n  backoffLimit: 0\n  template:\n    metadata:\n      annotations: {kwok.whipstaff.dev/outcome: {{ .Values.outcome }}}\n    spec:\n      restartPolicy: Never\n      containers: [{name: main, image: example.org/job:1}]\n";
+    let spec = |chart: &str, template: &str, outcome: &str| {
+        let url = world.chart(chart, &[("templates/t.yaml", template)]);
+        json!({"source": {"url": {"url": url}}, "timeout": "1h", "values": {"outcome": outcome}})
+    };
+    world
+        .component("web", spec("web", &web, pods::NEVER_READY))
+        .await;
+    world.component("job", spec("job", job, pods::FAIL)).await;
+    for (name, kind) in [("web", "Deployment"), ("job", "Job")] {
+        let failed = world.wait(name, |c| state(c) == Some(State::Error)).await;
+        let (reason, message) = condition(&failed).unwrap();
+        assert_eq!(reason, "ObjectFailed");
+        let object = format!("{kind} {}/{name}", world.namespace);
+        assert!(message.contains(&object), "{message}");
+        let conditions = &failed.status.as_ref().unwrap().conditions;
+        assert_eq!(conditions[0].status, "False");
+        assert_eq!(item(&failed, kind, name).status, Status::Failed);
+    }
+    // The object recovers by itself.
+    let pods: kube::Api<k8s_openapi::api::core::v1::Pod> = world.api();
+    let of_web = kube::api::ListParams::default().labels("app=web");
+    let pod = pods.list(&of_web).await.unwrap().items[0]
+        .metadata
+        .name
+        .clone();
+    let heal = json!({"metadata": {"annotations": {pods::OUTCOME: pods::READY}}});
+    let params = kube::api::PatchParams::default();
+    pods.patch(&pod.unwrap(), &params, &kube::api::Patch::Merge(heal))
+        .await
+        .unwrap();
+    world.ready("web").await;
+    // A better one takes its place.
+    world.component("job", spec("job", job, pods::FINISH)).await;
+    world.ready("job").await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn object_that_falters_later_is_reported_and_recovers_by_itself() {
     let world = World::new("falter").await;

@@ -41,39 +41,51 @@ const LAST: [&str; 2] = [
 ];
 
 /// The ranks of kinds: below zero for the first ones, above for the last ones.
-struct Ranks(HashMap<String, i64>);
+enum Ranks {
+    Standard,
+    Chosen(HashMap<String, i64>),
+}
 
 impl Ranks {
-    fn new<'k>(
-        first: impl ExactSizeIterator<Item = &'k str>,
-        last: impl Iterator<Item = &'k str>,
-    ) -> Self {
+    fn chosen(first: &[String], last: &[String]) -> Self {
         let mut ranks = HashMap::new();
         let count = i64::try_from(first.len()).unwrap_or(i64::MAX);
         for (rank, kind) in (-count..0).zip(first) {
-            ranks.insert(kind.to_owned(), rank);
+            ranks.insert(kind.clone(), rank);
         }
         for (rank, kind) in (1..).zip(last) {
-            ranks.insert(kind.to_owned(), rank);
+            ranks.insert(kind.clone(), rank);
         }
-        Self(ranks)
-    }
-
-    fn standard() -> Self {
-        Self::new(FIRST.into_iter(), LAST.into_iter())
+        Self::Chosen(ranks)
     }
 
     fn of(&self, kind: &str) -> i64 {
-        self.0.get(kind).copied().unwrap_or(0)
+        match self {
+            Self::Standard => standard_rank(kind),
+            Self::Chosen(ranks) => ranks.get(kind).copied().unwrap_or(0),
+        }
     }
 }
 
-/// What types are sorted by in lists of field specifications.
-pub(crate) fn gvk_key(gvk: &Gvk) -> (i64, String) {
-    thread_local! {
-        static RANKS: Ranks = Ranks::standard();
+fn standard_rank(kind: &str) -> i64 {
+    let ranked = |list: &[&str], first: i64| {
+        let found = (first..).zip(list).find(|(_, listed)| **listed == kind);
+        found.map(|(rank, _)| rank)
+    };
+    ranked(&FIRST, -(FIRST.len() as i64))
+        .or_else(|| ranked(&LAST, 1))
+        .unwrap_or(0)
+}
+
+/// Compares types, given as group, version and kind, as lists of field specifications are sorted: as [`Gvk::sort_text`] would.
+pub(crate) fn compare_types(one: [&str; 3], two: [&str; 3]) -> Ordering {
+    if one == two {
+        return Ordering::Equal;
     }
-    (RANKS.with(|ranks| ranks.of(&gvk.kind)), gvk.sort_text())
+    let text = |[group, version, kind]: [&str; 3]| Gvk::sort_parts(group, version, kind).concat();
+    standard_rank(one[2])
+        .cmp(&standard_rank(two[2]))
+        .then_with(|| text(one).cmp(&text(two)))
 }
 
 /// Puts the objects into the order of the output; without options, the one that kustomize calls legacy.
@@ -86,7 +98,7 @@ pub(crate) fn sort(
     options: Option<&SortOptions>,
 ) -> Result<()> {
     let ranks = match options {
-        None => Ranks::standard(),
+        None => Ranks::Standard,
         Some(options) => match ranks_of(options)? {
             Some(ranks) => ranks,
             None => return Ok(()),
@@ -133,11 +145,8 @@ fn ranks_of(options: &SortOptions) -> Result<Option<Ranks>> {
         )),
         "fifo" => Ok(None),
         "legacy" => Ok(Some(match &options.legacy_sort_options {
-            None => Ranks::standard(),
-            Some(legacy) => Ranks::new(
-                legacy.order_first.iter().map(String::as_str),
-                legacy.order_last.iter().map(String::as_str),
-            ),
+            None => Ranks::Standard,
+            Some(legacy) => Ranks::chosen(&legacy.order_first, &legacy.order_last),
         })),
         _ => Err(fail(
             "the field 'sortOptions.order' must be one of [fifo, legacy]",

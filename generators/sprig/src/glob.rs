@@ -3,12 +3,10 @@
 //! Mirrors the syntax of `github.com/gobwas/glob` 0.2.3: `*` and `?` stop at separators, `**` does not, `[a-z]`, `[!a-z]`, `[abc]`,
 //! `{one,other}` and `\` before a character that shall be literal.
 
-use regex_automata::{
-    Anchored, Input,
-    meta::{self, Regex},
-    nfa::thompson::WhichCaptures,
-};
+use crate::regex::Engine;
+use regex_automata::{Anchored, Input};
 use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange, Hir, Repetition};
+use std::rc::Rc;
 
 /// Bytes that a pattern may have.
 const MAX_PATTERN_LENGTH: usize = 64 << 10;
@@ -20,7 +18,7 @@ const PATTERN_SIZE_LIMIT: usize = 4 << 20;
 /// A compiled pattern.
 #[derive(Debug, Clone)]
 pub struct Glob {
-    regex: Regex,
+    engine: Rc<Engine>,
 }
 
 /// A text that is no pattern.
@@ -59,21 +57,15 @@ impl Glob {
         }
         let hir = Parser::new(pattern, separators).run()?;
         // A pattern is put to some names once: automata would cost more than they spare.
-        let config = meta::Config::new()
-            .nfa_size_limit(Some(PATTERN_SIZE_LIMIT))
-            .which_captures(WhichCaptures::Implicit)
-            .dfa(false)
-            .onepass(false)
-            .hybrid(false);
-        let builder = meta::Builder::new().configure(config).build_from_hir(&hir);
+        let engine = Engine::without_automata(hir, PATTERN_SIZE_LIMIT);
         Ok(Self {
-            regex: builder.map_err(|_| GlobError::TooLarge)?,
+            engine: Rc::new(engine.map_err(|_| GlobError::TooLarge)?),
         })
     }
 
     /// Whether the whole of a text matches.
     pub fn is_match(&self, text: &str) -> bool {
-        self.regex
+        self.engine
             .is_match(Input::new(text).anchored(Anchored::Yes))
     }
 }

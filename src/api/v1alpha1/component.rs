@@ -55,7 +55,7 @@ use std::collections::BTreeMap;
 )]
 #[serde(rename_all = "camelCase")]
 #[x_kube(validation = ("!has(self.generators) || self.generators.size() == 0 || !has(self.generator) && !has(self.path) && !has(self.kustomize) && !has(self.directory) && !has(self.options)", "with generators, paths and options stand in each of them: generator, path, kustomize, directory and options must be left out"))]
-#[x_kube(validation = ("!has(self.generators) || self.generators.size() == 0 || !has(self.helm) || !has(self.helm.dialect) && !has(self.helm.includeCRDs) && !has(self.helm.kubeVersion) && !has(self.helm.apiVersions)", "with generators, helm may have hooks and randomness only: the rest stands in each of them"))]
+#[x_kube(validation = ("!has(self.generators) || self.generators.size() == 0 || !has(self.helm) || !has(self.helm.dialect) && !has(self.helm.includeCRDs) && !has(self.helm.kubeVersion) && !has(self.helm.apiVersions)", "with generators, helm may have hooks, onReturn and randomness only: the rest stands in each of them"))]
 #[x_kube(validation = ("!has(oldSelf.targetNamespace) || has(self.targetNamespace) && self.targetNamespace == oldSelf.targetNamespace", "targetNamespace cannot be changed or removed once it is set"))]
 #[x_kube(validation = ("!has(oldSelf.targetName) || has(self.targetName) && self.targetName == oldSelf.targetName", "targetName cannot be changed or removed once it is set"))]
 #[x_kube(validation = ("has(oldSelf.kubeConfig) == has(self.kubeConfig)", "kubeConfig cannot be added or removed: the objects would stay where they are"))]

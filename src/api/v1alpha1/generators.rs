@@ -4,6 +4,7 @@
 
 use super::Source;
 use super::component::{free_form, null_as_empty};
+use super::hooks::OnReturn;
 use kube::KubeSchema;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -25,9 +26,16 @@ pub struct HelmOptions {
     )]
     pub include_crds: Option<bool>,
 
-    /// Whether the chart's hooks run. Default is true.
+    /// Whether the chart's hooks run; tests run in any case when they are asked for. Objects of hooks that have no
+    /// `helm.sh/hook-delete-policy` which deletes them stay when they are no longer in the chart, and when the Component is deleted:
+    /// they are what the hooks left on purpose, as with Helm. Default is true.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hooks: Option<bool>,
+
+    /// Which hooks run when the Component goes back to an input that was ready before: those of an upgrade, or those of a rollback.
+    /// Default is `Upgrade`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_return: Option<OnReturn>,
 
     /// Kubernetes version that the chart sees, instead of the cluster's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -192,7 +200,7 @@ pub enum TemplateLanguage {
 /// One of several generators.
 #[derive(KubeSchema, Serialize, Deserialize, Debug, Clone, PartialEq)]
 #[serde(rename_all = "camelCase")]
-#[x_kube(validation = ("!has(self.helm) || !has(self.helm.hooks) && !has(self.helm.randomness)", "hooks and randomness are those of the Component: spec.helm"))]
+#[x_kube(validation = ("!has(self.helm) || !has(self.helm.hooks) && !has(self.helm.onReturn) && !has(self.helm.randomness)", "hooks, onReturn and randomness are those of the Component: spec.helm"))]
 pub struct GeneratorPart {
     /// What it is called in messages. Random values of its templates depend on it.
     #[schemars(
@@ -215,7 +223,7 @@ pub struct GeneratorPart {
     #[schemars(length(min = 1, max = 63))]
     pub generator: Option<String>,
 
-    /// Options of the Helm generator; `hooks` and `randomness` are the Component's and must be left out here.
+    /// Options of the Helm generator; `hooks`, `onReturn` and `randomness` are the Component's and must be left out here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub helm: Option<HelmOptions>,
 

@@ -5,6 +5,7 @@ mod component;
 mod duration;
 mod generators;
 mod health;
+mod hooks;
 mod policies;
 mod relations;
 mod status;
@@ -23,6 +24,7 @@ pub use generators::{
     Randomness, Reorder, TemplateLanguage,
 };
 pub use health::HealthCheck;
+pub use hooks::{HistoryEntry, HookItem, HookPhase, HookRun, HooksStatus, OnReturn, TestStatus};
 pub use policies::{
     AdoptionPolicy, DeletePolicy, DriftIgnore, DriftMode, DriftPolicy, ImmutablePolicy,
     MissingNamespacesPolicy, PROTECTED_KINDS, Policies, PrunePolicy, ReconcilePolicy, TypePattern,

@@ -36,8 +36,8 @@ pub struct Policies {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delete: Option<DeletePolicy>,
 
-    /// Whether namespaces that objects need are created: `Create` or `DoNotCreate`. A namespace created so is never deleted.
-    /// Default is `Create`.
+    /// Whether namespaces that objects need are created: `Create`, `CreateAndRemove` or `DoNotCreate`. Default is `Create`, and a
+    /// namespace created so is never deleted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missing_namespaces: Option<MissingNamespacesPolicy>,
 
@@ -148,8 +148,7 @@ impl DeletePolicy {
     }
 }
 
-/// Whether namespaces that objects need are created: `Create` or `DoNotCreate`. A namespace created so is never deleted. Default is
-/// `Create`.
+/// Whether namespaces that objects need are created. Default is `Create`.
 #[derive(JsonSchema, Serialize, Deserialize, Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum MissingNamespacesPolicy {
     /// A missing namespace is an error.
@@ -157,6 +156,8 @@ pub enum MissingNamespacesPolicy {
     /// A missing namespace is created, without labels, and stays when the Component goes.
     #[default]
     Create,
+    /// A missing namespace is created and owned, and is deleted with the Component unless something of others is in it.
+    CreateAndRemove,
 }
 
 /// What happens when somebody else changes an object.

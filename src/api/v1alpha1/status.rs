@@ -1,6 +1,7 @@
 //! What a Component reports.
 
 use super::adopt::AdoptionStatus;
+use super::hooks::{HistoryEntry, HooksStatus, TestStatus};
 use super::policies::DeletePolicy;
 use crate::status::Status;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
@@ -39,6 +40,10 @@ pub struct ComponentStatus {
     /// Generation of the spec whose objects were last all applied and ready.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub applied_generation: Option<i64>,
+
+    /// When an object was last written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_applied_at: Option<Time>,
 
     /// Summary in one word.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -102,6 +107,23 @@ pub struct ComponentStatus {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub inventory: Vec<InventoryItem>,
+
+    /// Hooks of the chart that ran last; absent when none ever did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hooks: Option<Box<HooksStatus>>,
+
+    /// Secret in the Component's namespace that holds the hooks which run when the Component is deleted; absent when there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hooks_secret: Option<String>,
+
+    /// The test that was asked for last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test: Option<Box<TestStatus>>,
+
+    /// The last ten revisions that were ready, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
+    pub history: Vec<HistoryEntry>,
 
     /// Fields of a kind's status that are not these; see [extensions](Self#extensions).
     #[serde(skip)]
@@ -237,6 +259,10 @@ pub struct InventoryItem {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub prunable: bool,
 
+    /// Whether it is a namespace that was created because objects needed it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub made: bool,
+
     /// Kinds that the object serves, as `group/version/Kind`, each with `*` for any: those of a definition or of an extension API
     /// server.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -273,6 +299,7 @@ impl InventoryItem {
             delete_order: 0,
             delete_policy: DeletePolicy::default(),
             prunable: false,
+            made: false,
             manages: Vec::new(),
             depends_on: Vec::new(),
             drift: String::new(),

@@ -2,7 +2,6 @@ use super::*;
 use crate::dependents::testing::owner;
 use crate::dependents::testing::{config_map, crd, generated, options, resources};
 use serde_json::json;
-use whipstaff_generator::{Hook, HookEvent, ObjectSet};
 
 fn prepared(values: Vec<Value>) -> Result<Desired, PrepareError> {
     let owner = owner();
@@ -123,44 +122,20 @@ fn malformed_annotations_name_what_is_expected() {
     );
 }
 
-#[test]
-fn upgrade_hooks_change_their_digest_with_the_revision_and_install_hooks_never() {
-    let owner = owner();
-    let resources = resources();
-    let digest = |event, revision| {
-        let mut generated = generated(vec![]);
-        generated.objects = ObjectSet::new();
-        generated.hooks = vec![Hook {
-            object: Object::from_value(config_map("h")).unwrap(),
-            source: "h.yaml".to_owned(),
-            events: vec![event],
-            weight: 0,
-            delete_policies: vec![],
-        }];
-        let options = PrepareOptions {
-            is_upgrade: true,
-            revision,
-            ..options(&owner, &resources)
-        };
-        prepare(&generated, &options).unwrap().objects[0]
-            .digest
-            .clone()
-    };
-    assert_ne!(
-        digest(HookEvent::PreUpgrade, 2),
-        digest(HookEvent::PreUpgrade, 3)
-    );
-    assert_eq!(
-        digest(HookEvent::PreInstall, 2),
-        digest(HookEvent::PreInstall, 3)
-    );
-}
-
 fn with(mut object: Value, annotations: &[(&str, &str)]) -> Value {
     for (suffix, value) in annotations {
         object["metadata"]["annotations"][format!("whipstaff.dev/{suffix}")] = json!(value);
     }
     object
+}
+
+// Defect 9.
+#[test]
+fn fields_of_newer_versions_of_a_kind_are_sent_as_they_are() {
+    let mut object = config_map("a");
+    object["novelty"] = json!({"of": ["another", {"year": 2040}]});
+    let desired = prepared(vec![object.clone()]).unwrap();
+    assert_eq!(desired.objects[0].manifest["novelty"], object["novelty"]);
 }
 
 // Scenario 7, the part that needs no cluster.

@@ -139,6 +139,7 @@ fn at(round: i64, claimed: &BTreeSet<ObjectId>) -> Policies<'_> {
         pruning: Pruning::new(None),
         claimed,
         additional_types: &[],
+        until_hooks: false,
         now: Timestamp::from_second(10_000 + round * 3).unwrap(),
     }
 }
@@ -170,7 +171,7 @@ fn check(plan: &Plan, desired: &Desired, observed: &Observed, items: &[Inventory
                 }
                 assert_eq!(step.action == Action::Create, live.is_none(), "{id}");
             }
-            Action::Delete { .. } => {
+            Action::Delete { .. } | Action::DeleteIfEmpty { .. } => {
                 assert!(wanted.is_none(), "{id} is wanted and deleted");
                 assert_eq!(live.map(|live| &live.owner), Some(&Owner::Us), "{id}");
                 let needs = |other: &&InventoryItem| {

@@ -12,6 +12,7 @@ const CREATE: &Policies<'_> = &Policies {
     pruning: Pruning::new(None),
     claimed: &BTreeSet::new(),
     additional_types: &[],
+    until_hooks: false,
     now: NOW,
 };
 /// An hour and a half after what is settled was applied.
@@ -40,7 +41,7 @@ fn kind(action: &Action) -> &'static str {
         Action::Release { .. } => "release",
         Action::Recreate { .. } => "recreate",
         Action::Purge { .. } => "purge",
-        Action::Delete { .. } => "delete",
+        Action::Delete { .. } | Action::DeleteIfEmpty { .. } => "delete",
     }
 }
 

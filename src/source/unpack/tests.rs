@@ -68,6 +68,7 @@ fn contents_are_kept_byte_for_byte() {
     assert_eq!(&**tree.get("empty").unwrap(), b"");
 }
 
+// Defect 10.
 #[test]
 fn paths_that_leave_the_archive_are_refused() {
     let cases = [

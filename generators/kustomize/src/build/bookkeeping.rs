@@ -1,6 +1,6 @@
 //! What is done to all objects in the end.
 
-use crate::configuration::{FieldSpec, FieldSpecs};
+use crate::configuration::FieldSpecs;
 use crate::error::Result;
 use crate::resource::{Resource, ResourceSet, Store, annotation, check};
 use crate::transform::set_entries;
@@ -37,7 +37,7 @@ pub(super) fn drop_local(store: &Store, set: &mut ResourceSet) -> Result<()> {
 pub(super) fn finish(store: &mut Store, resources: &[Resource], kept: Kept) -> Result<()> {
     if kept.managed_by_label {
         let labels = BTreeMap::from([(MANAGED_BY.to_owned(), MANAGER.to_owned())]);
-        let specs = FieldSpecs(vec![FieldSpec::any("metadata/labels", true)]);
+        let specs = FieldSpecs::any("metadata/labels", true);
         set_entries(store, resources, &labels, &specs)?;
     }
     for resource in resources {

@@ -141,7 +141,7 @@ impl Reader<'_> {
                     group: "".into(),
                     version: version.to_owned().into(),
                     kind: kind.to_owned().into(),
-                    field_specs: FieldSpecs(vec![self.spec(&path)]),
+                    field_specs: FieldSpecs(vec![self.spec(&path)].into()),
                 })?;
             }
             if let Some(reference) = text("$ref") {

@@ -2,6 +2,7 @@
 
 use super::conflict;
 use crate::error::Result;
+use crate::order::compare_types;
 use crate::resource::Gvk;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -48,19 +49,31 @@ impl FieldSpec {
 
     /// Whether an object of the type may have the field.
     pub(crate) fn selects(&self, gvk: &Gvk) -> bool {
+        self.takes(&gvk.group, &gvk.version, &gvk.kind)
+    }
+
+    /// Whether all types of another specification are among those of this one.
+    fn covers(&self, other: &Self) -> bool {
+        self.takes(&other.group, &other.version, &other.kind)
+    }
+
+    fn takes(&self, group: &str, version: &str, kind: &str) -> bool {
         let fits = |wanted: &str, own: &str| wanted.is_empty() || wanted == own;
-        fits(&self.kind, &gvk.kind)
-            && fits(&self.group, &gvk.group)
-            && fits(&self.version, &gvk.version)
+        fits(&self.kind, kind) && fits(&self.group, group) && fits(&self.version, version)
     }
 }
 
 /// Field specifications, without two for the same field.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub(crate) struct FieldSpecs(pub(crate) Vec<FieldSpec>);
+pub(crate) struct FieldSpecs(pub(crate) Cow<'static, [FieldSpec]>);
 
 impl FieldSpecs {
+    /// The field of all types alone.
+    pub(crate) fn any(path: &'static str, create: bool) -> Self {
+        Self(Cow::Owned(vec![FieldSpec::any(path, create)]))
+    }
+
     /// Adds one, unless there is one for the same field that selects as much.
     ///
     /// # Errors
@@ -69,12 +82,12 @@ impl FieldSpecs {
         let found = self
             .0
             .iter()
-            .find(|own| own.path == new.path && new.selects(&own.gvk()));
+            .find(|own| own.path == new.path && new.covers(own));
         match found {
             Some(own) if own.create != new.create => Err(conflict()),
             Some(_) => Ok(()),
             None => {
-                self.0.push(new.clone());
+                self.0.to_mut().push(new.clone());
                 Ok(())
             }
         }
@@ -85,30 +98,33 @@ impl FieldSpecs {
     /// # Errors
     /// As [`FieldSpecs::merge_one`].
     pub(crate) fn merge(&mut self, others: &Self) -> Result<()> {
-        if self.0.is_empty() && others.0.len() < 2 {
+        // What is known without a configuration names no field twice.
+        let are_distinct = others.0.len() < 2 || matches!(others.0, Cow::Borrowed(_));
+        if self.0.is_empty() && are_distinct {
             self.0.clone_from(&others.0);
             return Ok(());
         }
         if self.0 == others.0 {
             return Ok(());
         }
+        let own = self.0.to_mut();
         // By path, so that long lists do not have to be gone over for each new one.
         let mut by_path: HashMap<Text, Vec<usize>> = HashMap::new();
-        for (at, own) in self.0.iter().enumerate() {
+        for (at, own) in own.iter().enumerate() {
             by_path.entry(own.path.clone()).or_default().push(at);
         }
-        for new in &others.0 {
+        for new in &*others.0 {
             let places = by_path.entry(new.path.clone()).or_default();
             let found = places
                 .iter()
-                .filter_map(|at| self.0.get(*at))
-                .find(|own| new.selects(&own.gvk()));
+                .filter_map(|at| own.get(*at))
+                .find(|own| new.covers(own));
             match found {
                 Some(own) if own.create != new.create => return Err(conflict()),
                 Some(_) => {}
                 None => {
-                    places.push(self.0.len());
-                    self.0.push(new.clone());
+                    places.push(own.len());
+                    own.push(new.clone());
                 }
             }
         }
@@ -116,8 +132,7 @@ impl FieldSpecs {
     }
 
     pub(super) fn sort(&mut self) {
-        self.0
-            .sort_by_cached_key(|spec| crate::order::gvk_key(&spec.gvk()));
+        sort_by_type(&mut self.0, |spec| [&spec.group, &spec.version, &spec.kind]);
     }
 }
 
@@ -139,5 +154,16 @@ impl NameReference {
             version: self.version.to_string(),
             kind: self.kind.to_string(),
         }
+    }
+}
+
+/// Sorts a list by group, version and kind of its entries. One that is sorted stays shared.
+pub(super) fn sort_by_type<T: Clone>(
+    list: &mut Cow<'static, [T]>,
+    parts: impl Fn(&T) -> [&str; 3],
+) {
+    if !list.is_sorted_by(|one, two| compare_types(parts(one), parts(two)).is_le()) {
+        list.to_mut()
+            .sort_by(|one, two| compare_types(parts(one), parts(two)));
     }
 }

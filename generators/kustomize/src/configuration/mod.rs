@@ -10,6 +10,7 @@ pub(crate) use field_spec::{FieldSpec, FieldSpecs, NameReference};
 
 use crate::error::{Result, fail};
 use serde::Deserialize;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// The field specifications of a kustomization.
@@ -23,7 +24,7 @@ pub(crate) struct Configuration {
     pub(crate) labels: FieldSpecs,
     pub(crate) template_labels: FieldSpecs,
     pub(crate) common_annotations: FieldSpecs,
-    pub(crate) name_reference: Vec<NameReference>,
+    pub(crate) name_reference: Cow<'static, [NameReference]>,
     pub(crate) var_reference: FieldSpecs,
     pub(crate) images: FieldSpecs,
     pub(crate) replicas: FieldSpecs,
@@ -80,7 +81,7 @@ impl Configuration {
             own.merge(others)
                 .map_err(|error| error.within(format!("failed to merge {name} fieldSpec")))?;
         }
-        for reference in &other.name_reference {
+        for reference in &*other.name_reference {
             self.merge_reference(reference)
                 .map_err(|error| error.within("failed to merge NameReference fieldSpec"))?;
         }
@@ -99,16 +100,13 @@ impl Configuration {
     /// Adds the places that may name a type.
     pub(crate) fn merge_reference(&mut self, other: &NameReference) -> Result<()> {
         let mut found = false;
-        for own in self
-            .name_reference
-            .iter_mut()
-            .filter(|own| own.gvk() == other.gvk())
-        {
+        let all = self.name_reference.to_mut();
+        for own in all.iter_mut().filter(|own| own.gvk() == other.gvk()) {
             own.field_specs.merge(&other.field_specs)?;
             found = true;
         }
         if !found {
-            self.name_reference.push(other.clone());
+            all.push(other.clone());
         }
         Ok(())
     }
@@ -129,8 +127,9 @@ impl Configuration {
         ] {
             specs.sort();
         }
-        self.name_reference
-            .sort_by_cached_key(|reference| crate::order::gvk_key(&reference.gvk()));
+        field_spec::sort_by_type(&mut self.name_reference, |reference| {
+            [&reference.group, &reference.version, &reference.kind]
+        });
     }
 }
 

@@ -42,12 +42,12 @@ impl Gvk {
 
     /// The type as a key that sorts, with words for empty parts.
     pub(crate) fn sort_text(&self) -> String {
-        format!(
-            "{}_{}_{}",
-            or(&self.group, "~G"),
-            or(&self.version, "~V"),
-            or(&self.kind, "~K")
-        )
+        Self::sort_parts(&self.group, &self.version, &self.kind).concat()
+    }
+
+    /// What [`Gvk::sort_text`] consists of.
+    pub(crate) fn sort_parts<'p>(group: &'p str, version: &'p str, kind: &'p str) -> [&'p str; 5] {
+        [or(group, "~G"), "_", or(version, "~V"), "_", or(kind, "~K")]
     }
 }
 

@@ -21,19 +21,38 @@ pub(super) fn schemas() -> &'static Schemas {
 
 /// Whether objects of a type have a namespace, if it is known.
 pub(super) fn is_namespaced(api_version: &str, kind: &str) -> Option<bool> {
-    static TABLE: OnceLock<HashMap<(&'static str, &'static str), bool>> = OnceLock::new();
-    let table = TABLE.get_or_init(|| {
-        let mut table = HashMap::new();
-        for line in SCOPES.lines() {
-            let mut words = line.split(' ');
-            let (Some(version), Some(scope)) = (words.next(), words.next()) else {
-                continue;
-            };
-            table.extend(words.map(|kind| ((version, kind), scope == "namespaced")));
+    static TABLE: OnceLock<HashMap<&'static str, Scopes>> = OnceLock::new();
+    let scopes = TABLE.get_or_init(read_scopes).get(api_version)?;
+    let lists = |kinds: &str| kinds.split(' ').any(|listed| listed == kind);
+    if lists(scopes.namespaced) {
+        return Some(true);
+    }
+    lists(scopes.cluster).then_some(false)
+}
+
+/// The kinds of a version, with spaces between them: few builds ask for more than a handful.
+#[derive(Default)]
+struct Scopes {
+    namespaced: &'static str,
+    cluster: &'static str,
+}
+
+fn read_scopes() -> HashMap<&'static str, Scopes> {
+    let mut table: HashMap<_, Scopes> = HashMap::new();
+    for line in SCOPES.lines() {
+        let mut parts = line.splitn(3, ' ');
+        let (Some(version), Some(scope), Some(kinds)) = (parts.next(), parts.next(), parts.next())
+        else {
+            continue;
+        };
+        let scopes = table.entry(version).or_default();
+        if scope == "namespaced" {
+            scopes.namespaced = kinds;
+        } else {
+            scopes.cluster = kinds;
         }
-        table
-    });
-    table.get(&(api_version, kind)).copied()
+    }
+    table
 }
 
 fn read(text: &str) -> Schemas {

@@ -48,6 +48,6 @@ pub(crate) fn annotate_all(
     value: &str,
 ) -> Result<()> {
     let entries = BTreeMap::from([(name.to_owned(), value.to_owned())]);
-    let specs = FieldSpecs(vec![FieldSpec::any("metadata/annotations", true)]);
+    let specs = FieldSpecs::any("metadata/annotations", true);
     set_entries(store, resources, &entries, &specs)
 }

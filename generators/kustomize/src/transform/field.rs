@@ -55,7 +55,7 @@ pub(super) fn visit_fields(
     created: &Created,
     visit: &mut dyn FnMut(&mut Store, NodeId) -> Result<()>,
 ) -> Result<()> {
-    for spec in &specs.0 {
+    for spec in &*specs.0 {
         visit_field(store, resource, spec, created, visit)?;
     }
     Ok(())

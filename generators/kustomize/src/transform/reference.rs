@@ -62,7 +62,7 @@ impl<'r> SpecIndex<'r> {
             any_kind: Vec::new(),
         };
         for reference in references {
-            for spec in &reference.field_specs.0 {
+            for spec in &*reference.field_specs.0 {
                 let at = index.all.len();
                 index.all.push((reference, spec));
                 if spec.kind.is_empty() {

@@ -20,7 +20,7 @@ pub(crate) fn set_replicas(
     specs: &FieldSpecs,
 ) -> Result<()> {
     let mut found = false;
-    for spec in &specs.0 {
+    for spec in &*specs.0 {
         let gvk = spec.gvk();
         for resource in resources {
             if resource.is_empty(store) {

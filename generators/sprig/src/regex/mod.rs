@@ -5,12 +5,14 @@
 //! has the same leftmost-first choice and the same linear time.
 
 mod class;
+mod engine;
 mod functions;
 mod haystack;
 mod parser;
 mod program;
 
 pub(crate) use class::compiled as class_hir;
+pub(crate) use engine::Engine;
 pub(crate) use functions::functions;
 pub use parser::SyntaxError;
 pub use program::{Program, ProgramError};

@@ -1,21 +1,17 @@
 //! Compiled expressions: searching, replacing and splitting as Go's `regexp` does.
 
 use super::{
+    engine::{Engine, TooLarge},
     haystack::Haystack,
     parser::{SyntaxError, parse},
 };
-use regex_automata::{
-    Input,
-    meta::{self, Regex},
-    util::captures::Captures,
-};
+use regex_automata::{Input, util::captures::Captures};
+use regex_syntax::hir::Hir;
 use std::{cell::RefCell, collections::HashMap, rc::Rc};
 use whipstaff_gotemplate::with_stack;
 
 /// Bytes that one compiled expression may take.
 const PROGRAM_SIZE_LIMIT: usize = 16 << 20;
-/// Bytes of the lazy automaton that searching may build.
-const SEARCH_CACHE_LIMIT: usize = 2 << 20;
 /// Groups whose nesting any stack has room for.
 const FEW_GROUPS: usize = 50;
 /// Stack for compiling as many nested groups as Go allows (1,000); the compiler recurses on them.
@@ -37,7 +33,7 @@ pub enum ProgramError {
 /// A compiled expression.
 #[derive(Debug)]
 pub struct Program {
-    regex: Regex,
+    engine: Engine,
     names: Vec<Option<String>>,
     is_empty: bool,
 }
@@ -66,32 +62,29 @@ impl Program {
                 programs.clear();
             }
             let groups = memchr::memchr_iter(b'(', expression).count();
-            let compile = || Self::compile(expression).map(Rc::new);
             let program = if groups > FEW_GROUPS {
-                with_stack(COMPILE_STACK, compile)
+                with_stack(COMPILE_STACK, || {
+                    Self::compile(expression, Engine::without_automata)
+                })
             } else {
-                compile()
+                Self::compile(expression, Engine::new)
             };
+            let program = program.map(Rc::new);
             programs.insert(expression.to_vec(), program.clone());
             program
         })
     }
 
-    fn compile(expression: &[u8]) -> Result<Self, ProgramError> {
+    fn compile(
+        expression: &[u8],
+        build: impl FnOnce(Hir, usize) -> Result<Engine, TooLarge>,
+    ) -> Result<Self, ProgramError> {
         let parsed = parse(expression)?;
-        let config = meta::Config::new()
-            .nfa_size_limit(Some(PROGRAM_SIZE_LIMIT))
-            // Most expressions see a few short texts: what is built on demand is enough.
-            .dfa(false)
-            .onepass(false)
-            .hybrid_cache_capacity(SEARCH_CACHE_LIMIT);
-        let regex = meta::Builder::new()
-            .configure(config)
-            .build_from_hir(&parsed.hir);
-        let regex = regex
-            .map_err(|_| ProgramError::Limit(String::from_utf8_lossy(expression).into_owned()))?;
+        let engine = build(parsed.hir, PROGRAM_SIZE_LIMIT).map_err(|TooLarge| {
+            ProgramError::Limit(String::from_utf8_lossy(expression).into_owned())
+        })?;
         Ok(Self {
-            regex,
+            engine,
             names: parsed.names,
             is_empty: expression.is_empty(),
         })
@@ -99,13 +92,15 @@ impl Program {
 
     /// `MatchString`.
     pub fn is_match(&self, text: &[u8]) -> bool {
-        self.regex.is_match(Haystack::new(text).text.as_bytes())
+        let haystack = Haystack::new(text);
+        self.engine.is_match(Input::new(haystack.text.as_bytes()))
     }
 
     /// `FindString`; offsets of the leftmost match.
     pub(crate) fn find(&self, text: &[u8]) -> Option<(usize, usize)> {
         let haystack = Haystack::new(text);
-        let found = self.regex.find(haystack.text.as_bytes())?;
+        let input = Input::new(haystack.text.as_bytes());
+        let found = self.engine.search(&input)?;
         Some((
             haystack.original(found.start()),
             haystack.original(found.end()),
@@ -121,7 +116,7 @@ impl Program {
         let mut previous_end = None;
         while found.len() < limit && at <= searched.len() {
             let input = Input::new(searched).range(at..);
-            let Some(next) = self.regex.search(&input) else {
+            let Some(next) = self.engine.search(&input) else {
                 break;
             };
             let is_empty_here = next.end() == at;
@@ -176,13 +171,12 @@ impl Program {
     ) -> Result<Vec<u8>, E> {
         let haystack = Haystack::new(text);
         let searched = haystack.text.as_bytes();
-        let mut captures = self.regex.create_captures();
         let mut output = Vec::new();
         let mut last_end = 0;
         let mut at = 0;
         while at <= searched.len() {
-            self.regex
-                .search_captures(&Input::new(searched).range(at..), &mut captures);
+            let input = Input::new(searched).range(at..);
+            let captures = self.engine.search_captures(&input);
             let Some(found) = captures.get_match() else {
                 break;
             };
