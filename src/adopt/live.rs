@@ -3,7 +3,9 @@
 use super::documents::Documents;
 use super::error::AdoptError;
 use crate::cluster::{ApplyOptions, Objects, Resource, Resources};
-use crate::dependents::{OwnerId, changes, describe, differences, foreign, over_live};
+use crate::dependents::{
+    OwnerId, changes, describe, differences, foreign, is_mark, over_live, put_marks_of,
+};
 use crate::release::ReleaseName;
 use futures::{StreamExt as _, TryStreamExt as _, stream};
 use serde::Serialize;
@@ -130,11 +132,13 @@ impl Inspector<'_> {
         wanted: &Value,
         live: &Value,
     ) -> Result<Effect, AdoptError> {
-        let manifest = if self.corrects {
+        let mut manifest = if self.corrects {
             wanted.clone()
         } else {
             over_live(wanted, live, HELM)
         };
+        // With the marks that it will have: what nobody owns goes with the last entry of a map that is ours.
+        put_marks_of(self.owner, &mut manifest, live);
         let options = ApplyOptions {
             dry_run: true,
             ..ApplyOptions::forced(self.owner.names().field_manager())
@@ -145,7 +149,8 @@ impl Inspector<'_> {
             .await;
         match answer {
             Ok(applied) => {
-                let changed = changes(live, &applied);
+                let mut changed = changes(live, &applied);
+                changed.retain(|pointer| !is_mark(pointer, self.owner.names()));
                 Ok(if changed.is_empty() {
                     Effect::Nothing
                 } else {

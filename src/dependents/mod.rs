@@ -52,4 +52,4 @@ pub(crate) use plan::{
 };
 pub(crate) use preflight::preflight;
 pub(crate) use prune::Pruning;
-pub(crate) use takeover::{TakeOver, Taken, changes, foreign};
+pub(crate) use takeover::{TakeOver, Taken, changes, foreign, is_mark, put_marks_of};

@@ -220,7 +220,8 @@ fn with_metadata_maps(object: &mut Value) {
     }
 }
 
-fn is_mark(pointer: &str, names: &Names) -> bool {
+/// Whether a pointer leads to one of our marks.
+pub(crate) fn is_mark(pointer: &str, names: &Names) -> bool {
     marks(names).iter().any(|(field, key)| {
         let key = key.replace('~', "~0").replace('/', "~1");
         pointer == format!("/metadata/{field}/{key}")
@@ -233,6 +234,18 @@ fn marks(names: &Names) -> [(&'static str, &str); 3] {
         ("annotations", names.owner_key()),
         ("annotations", names.digest_key()),
     ]
+}
+
+/// Puts the marks of a component into a manifest; the digest is the one that the live object has, if it has one.
+pub(crate) fn put_marks_of(owner: &OwnerId, manifest: &mut Value, live: &Value) {
+    let names = owner.names();
+    with_metadata_maps(manifest);
+    let annotations = live.get("metadata").and_then(|m| m.get("annotations"));
+    let digest = annotations.and_then(|all| all.get(names.digest_key())?.as_str());
+    let metadata = &mut manifest["metadata"];
+    metadata["labels"][names.owner_key()] = owner.label().into();
+    metadata["annotations"][names.owner_key()] = owner.annotation().into();
+    metadata["annotations"][names.digest_key()] = digest.unwrap_or("none").into();
 }
 
 fn put_marks(live: &mut Value, manifest: &Value, names: &Names) {
