@@ -16,7 +16,7 @@ use whipstaff_test_support::{
     Effect, FaultProxy, Helm, ProxiedRequest, eventually, pack_files, shared,
 };
 
-const TEMPLATE: &str = r#"apiVersion: apps/v1
+const TEMPLATE: &str = r"apiVersion: apps/v1
 kind: Deployment
 metadata: {name: web}
 spec:
@@ -29,7 +29,7 @@ apiVersion: v1
 kind: Secret
 metadata: {name: web}
 stringData: {password: {{ randAlphaNum 24 }}}
-"#;
+";
 /// How many operators are killed side by side.
 const PARALLEL: usize = 4;
 

@@ -11,17 +11,17 @@ use whipstaff_test_support::eventually;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn release_of_helm_3_becomes_a_component_and_nothing_restarts() {
-    takes_over(Maker::Helm3).await;
+    Box::pin(takes_over(Maker::Helm3)).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn release_that_helm_4_patched_becomes_a_component_and_nothing_restarts() {
-    takes_over(Maker::Helm4Client).await;
+    Box::pin(takes_over(Maker::Helm4Client)).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn release_that_helm_4_applied_becomes_a_component_and_nothing_restarts() {
-    takes_over(Maker::Helm4Server).await;
+    Box::pin(takes_over(Maker::Helm4Server)).await;
 }
 
 async fn takes_over(maker: Maker) {
