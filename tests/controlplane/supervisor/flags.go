@@ -104,6 +104,9 @@ func (p *plane) controllerFlags(name string) ([]string, error) {
 			"--root-ca-file="+p.folder.file("authority.crt"),
 			"--use-service-account-credentials=false",
 			"--controllers=*,-nodeipam,-cloud-node-lifecycle",
+			// A busy machine keeps KWOK from its heartbeats, and who calls a node dead takes the readiness from pods that nobody
+			// makes ready again.
+			"--node-monitor-grace-period=24h",
 		), nil
 	default:
 		file, err := p.folder.write("stages.yaml", allStages())
