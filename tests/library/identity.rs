@@ -134,6 +134,7 @@ async fn component_acts_as_its_account_from_installation_to_deletion() {
     let entries = plane.audit_log().entries_since(mark).await.unwrap();
     let made = entries
         .iter()
+        .filter(|e| e.namespace == world.namespace)
         .filter(|e| e.resource == "configmaps" && e.name == "made");
     let made: Vec<_> = made.filter(|e| !e.is_by_control_plane()).collect();
     assert!(made.iter().any(|e| e.verb == "delete"), "{made:?}");
@@ -160,6 +161,7 @@ async fn components_without_an_account_act_as_the_default_one() {
     let entries = plane.audit_log().entries_since(mark).await.unwrap();
     let made = entries
         .iter()
+        .filter(|e| e.namespace == world.namespace)
         .filter(|e| e.resource == "configmaps" && e.name == "made");
     let made: Vec<_> = made.collect();
     assert!(
