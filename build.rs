@@ -45,8 +45,8 @@ fn unwinder_inside() -> Option<String> {
     Some(format!("-L{}", folder.to_str()?))
 }
 
-/// Functions that short commands run lie side by side, in some pages instead of all over thirty megabytes: a third less to map,
-/// and less memory. `link-order/record.py` says how the list is made, and what becomes of names that are not found.
+/// Functions that short commands run lie side by side, instead of all over thirty megabytes: less to map, and two megabytes less in
+/// memory. `link-order/record.py` says how the list is made, and what becomes of names that are not found.
 fn side_by_side() -> Option<String> {
     const LIST: &str = "link-order/symbols.txt";
     println!("cargo::rerun-if-changed={LIST}");
